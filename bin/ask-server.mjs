@@ -1,9 +1,7 @@
-// Asks a running "handrail serve" to answer the hook of an agent. Plain JavaScript on what every Node has, as it decides how quick a hook is.
-import { lstatSync } from 'node:fs'
-import { connect } from 'node:net'
-import { homedir } from 'node:os'
-import { isAbsolute, join, resolve } from 'node:path'
-
+// Asks a running "handrail serve" to answer the hook of an agent. Plain JavaScript on what every Node has, as it decides how quick a hook is: so it
+// takes what is built in without an import, which would make a module of it, and uses no stream where a plain read does.
+const { lstatSync, readSync, writeSync } = await load('node:fs')
+const { isAbsolute, join, resolve } = await load('node:path')
 /** The server itself answers before that. */
 const longestMs = 24_000
 
@@ -14,9 +12,10 @@ const variables = ['HANDRAIL_PROJECT', 'CLAUDE_PROJECT_DIR', 'GEMINI_PROJECT_DIR
 
 /** The exit code if a server answered; else what was read of standard input, for the command itself to go on with. */
 export async function askServer(argv) {
-  const path = findSocket(argv)
+  const path = await findSocket(argv)
   if (path === undefined) return { read: [] }
-  const socket = await open(path)
+  const { connect } = await load('node:net')
+  const socket = await open(connect({ path, allowHalfOpen: true }))
   if (socket === undefined) return { read: [] }
   const read = []
   try {
@@ -26,7 +25,7 @@ export async function askServer(argv) {
     )
     socket.write(`${JSON.stringify({ form: 1, argv, cwd: process.cwd(), env })}\n`)
     let bytes = 0
-    for await (const piece of process.stdin) {
+    for await (const piece of readInput()) {
       read.push(piece)
       bytes += piece.length
       if (bytes <= maxBytes && !socket.destroyed) socket.write(piece)
@@ -36,7 +35,7 @@ export async function askServer(argv) {
     const { code, out, err } = JSON.parse(await reply)
     if (typeof code !== 'number' || typeof out !== 'string') return { read }
     if (err) process.stderr.write(err)
-    process.stdout.write(out)
+    print(out)
     return { code }
   } catch {
     return { read }
@@ -46,9 +45,9 @@ export async function askServer(argv) {
 }
 
 /** The socket in the home folder, if it and the folder are this person's alone. */
-function findSocket(argv) {
+async function findSocket(argv) {
   if (process.platform === 'win32') return undefined
-  const home = findHome(argv)
+  const home = await findHome(argv)
   if (home === undefined) return undefined
   const path = join(home, 'hooks.sock')
   try {
@@ -63,16 +62,15 @@ function findSocket(argv) {
   }
 }
 
-function findHome(argv) {
+async function findHome(argv) {
   const at = argv.findIndex((word) => word === '--home' || word.startsWith('--home='))
   if (at >= 0) return resolve(argv[at].slice('--home='.length) || argv[at + 1] || '.')
-  const named = process.env.HANDRAIL_HOME || join(homedir(), '.handrail')
+  const named = process.env.HANDRAIL_HOME || join((await load('node:os')).homedir(), '.handrail')
   return isAbsolute(named) ? named : undefined
 }
 
-function open(path) {
+function open(socket) {
   return new Promise((done) => {
-    const socket = connect({ path, allowHalfOpen: true })
     socket.once('connect', () => done(socket))
     socket.once('error', () => done(undefined))
   })
@@ -89,4 +87,37 @@ function collect(socket) {
   })
   reply.catch(() => {})
   return reply
+}
+
+/** Standard input, piece by piece. What is not there yet is waited for by a stream, if it cannot be by a read. */
+async function* readInput() {
+  for (;;) {
+    const piece = Buffer.allocUnsafe(64 * 1024)
+    let length
+    try {
+      length = readSync(0, piece)
+    } catch (error) {
+      if (error.code === 'EOF') return
+      if (error.code !== 'EAGAIN') throw error
+      yield* process.stdin
+      return
+    }
+    if (length === 0) return
+    yield piece.subarray(0, length)
+  }
+}
+
+/** Prints at once; what the reader takes later, a stream hands over. */
+function print(text) {
+  let rest = Buffer.from(text)
+  try {
+    while (rest.length > 0) rest = rest.subarray(writeSync(1, rest))
+  } catch (error) {
+    if (error.code === 'EAGAIN') process.stdout.write(rest)
+  }
+}
+
+/** A module of Node. Of those that an old Node has no other way to, an import. */
+async function load(name) {
+  return process.getBuiltinModule?.(name) ?? import(name)
 }

@@ -1,10 +1,11 @@
 import { configurationSchema, projectSchema } from '../src/config/file-schemas.ts'
 import { gatewayFileSchema } from '../src/config/gateway-schema.ts'
 import { policyCasesSchema } from '../src/config/policy-cases.ts'
+import { pricesSchema } from '../src/config/prices.ts'
 import { policySchema } from '../src/config/policy/policy-schema.ts'
 import { upstreamsSchema } from '../src/config/servers/upstream-schema.ts'
-import { errorTable, type ErrorRow } from '../src/contract/base/errors.ts'
-import { setupErrorTable } from '../src/contract/base/setup-errors.ts'
+import { errorTable, type ErrorRow } from '../src/contract/errors/error-table.ts'
+import { setupErrorTable } from '../src/contract/errors/setup-errors.ts'
 import type { JsonSchema } from '../src/contract/base/schema.ts'
 import type { CompatibleAlias } from '../src/contract/base/tool.ts'
 import type { Tool } from '../src/contract/base/tool.ts'
@@ -14,9 +15,10 @@ import { codeTools } from '../src/compose/sources/code-tools.ts'
 import { artifactTools } from '../src/compose/sources/artifact-tools.ts'
 import { jobTools } from '../src/compose/sources/job-tools.ts'
 import { agentDefinitionTools } from '../src/compose/sources/agent-definition-tools.ts'
+import { delegationTools } from '../src/compose/sources/delegation-tools.ts'
 import { planTools } from '../src/compose/sources/plan-tools.ts'
-import { taskTools } from '../src/compose/sources/task-tools.ts'
 import { userTools } from '../src/compose/sources/user-tools.ts'
+import { taskTools } from '../src/compose/sources/task-tools.ts'
 import { webTools } from '../src/compose/sources/web-tools.ts'
 
 /** Every generated file of the project: its path from the root, and its text. */
@@ -27,12 +29,13 @@ export function generatedFiles(): ReadonlyMap<string, string> {
       'docs/tools.md',
       toolsPage([
         ...agentDefinitionTools().list(),
+        ...delegationTools().list(),
         ...artifactTools().list(),
         ...codeTools({ shell: true }).list(),
         ...jobTools().list(),
         ...planTools().list(),
-        ...taskTools().list(),
         ...userTools().list(),
+        ...taskTools().list(),
         ...webTools().list(),
       ]),
     ],
@@ -41,6 +44,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ['schemas/mcp.json', schemaFile('MCP servers', upstreamsSchema)],
     ['schemas/policy.json', schemaFile('policy', policySchema)],
     ['schemas/policy-cases.json', schemaFile('policy cases', policyCasesSchema)],
+    ['schemas/prices.json', schemaFile('prices', pricesSchema)],
     ['schemas/project.json', schemaFile('project', projectSchema)],
     ['schemas/tool.json', schemaFile('tool', toolFileSchema)],
     ['schemas/tool-output.json', schemaFile('tool output', toolOutputSchema)],
@@ -60,7 +64,7 @@ function errorsPage(): string {
   const lines = [
     '# Error codes',
     '',
-    'Generated from `src/contract/base/errors.ts` by `npm run docs`. `code` is for programs and dashboards, `reason` is finer, for the',
+    'Generated from `src/contract/errors/error-table.ts` by `npm run docs`. `code` is for programs and dashboards, `reason` is finer, for the',
     'model; `message` is for people. Never parse a message.',
     '',
   ]

@@ -33,4 +33,5 @@ export type {
   ObservedCall,
   ObservedCalls,
   ObservedEnd,
+  OwnTool,
 } from './contract/observed.ts'

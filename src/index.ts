@@ -19,16 +19,9 @@ export type {
   FormField,
   FormSchema,
 } from './contract/base/elicitation.ts'
-export {
-  SetupError,
-  ToolFailure,
-  errorTable,
-  type Actor,
-  type CallError,
-  type ErrorCode,
-  type NextStep,
-} from './contract/base/errors.ts'
-export { setupErrorTable, type SetupErrorCode } from './contract/base/setup-errors.ts'
+export { SetupError, ToolFailure, type CallError, type ErrorCode } from './contract/base/errors.ts'
+export { errorTable, type Actor, type NextStep } from './contract/errors/error-table.ts'
+export { setupErrorTable, type SetupErrorCode } from './contract/errors/setup-errors.ts'
 export type { Issue, Json, JsonObject } from './contract/base/json.ts'
 export type { Operation, Plan, PlanContext, Preview } from './contract/base/plan.ts'
 export type { Mode, Principal, Role } from './contract/base/principal.ts'

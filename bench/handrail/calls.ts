@@ -6,7 +6,8 @@ import { makeTaskTool } from './task-tool.ts'
 
 const callsInTurn = 20
 
-async function open(durable: boolean) {
+/** A runtime with the task, in a small house. */
+export async function open(durable: boolean) {
   const { createRuntime, defineTool } = await loadHandrail()
   const { directory, remove } = makeDirectory()
   const add = makeTaskTool(defineTool)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type * as Handrail from 'handrail'
 import type * as Tools from 'handrail/tools'
+import type * as AiSdk from 'handrail/ai-sdk'
 import type * as Telemetry from 'handrail/telemetry'
 
 /** Handrail as a user has it: packed, installed, and found by its name. */
@@ -20,6 +21,11 @@ export async function loadTools(): Promise<typeof Tools> {
 /** Its door for telemetry. */
 export async function loadTelemetry(): Promise<typeof Telemetry> {
   return import(find('handrail/telemetry'))
+}
+
+/** Its door for the AI SDK. */
+export async function loadAiSdk(): Promise<typeof AiSdk> {
+  return import(find('handrail/ai-sdk'))
 }
 
 function find(door: string): string {

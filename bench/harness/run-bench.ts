@@ -13,6 +13,7 @@ const rowNames = [
   'tasks',
   'memory',
   'startup',
+  'hooks',
   'files',
   'commands',
   'layers',

@@ -1,3 +1,4 @@
+import { executed, stepped } from '../handrail/ai-sdk.ts'
 import { race } from '../harness/race.ts'
 import { named, ratio, type Row, type Settings } from '../harness/report.ts'
 
@@ -12,6 +13,7 @@ const modules = [
   '../peers/ai.ts',
   '../floors/durable.ts',
   '../handrail/calls.ts',
+  '../handrail/ai-sdk.ts',
 ].map((path) => new URL(path, import.meta.url))
 
 const floor = 'floor, in memory'
@@ -43,6 +45,8 @@ export async function measure(settings: Settings): Promise<Row> {
     ],
     reaches: [
       { what: 'turn of 20, one call / the same in ai', unit: '×', value: over(turn, ai), atMost: 0.5 },
+      { what: `${executed} / session.turn`, unit: '×', value: over(executed, turn), atMost: 1.3 },
+      { what: `${stepped} / the SDK's own tools`, unit: '×', value: over(stepped, ai), atMost: 0.8 },
       { what: 'one call / in-memory floor', unit: '×', value: over(call, floor), atMost: 2 },
       { what: 'turn of 20, one call / in-memory floor', unit: '×', value: over(turn, floor), atMost: 2 },
       {

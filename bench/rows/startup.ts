@@ -1,18 +1,9 @@
-import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { makeDirectory } from '../handrail/load.ts'
-import { faultLine } from '../harness/fault-line.ts'
-import { median, named, ratio, type Row, type Series, type Settings } from '../harness/report.ts'
-
-/** A process from its start to its end. */
-interface Start {
-  name: string
-  argv: readonly string[]
-  cwd: string
-  env?: { [name: string]: string }
-}
+import { median, named, ratio, type Row, type Settings } from '../harness/report.ts'
+import { startInTurn, type Start } from '../harness/start-in-turn.ts'
 
 const bench = fileURLToPath(new URL('..', import.meta.url))
 const empty = 'an empty module'
@@ -101,28 +92,4 @@ function callingTool(installed: string, project: string): Start {
     // Named, because under `npm run` the current folder is not taken for the project.
     env: { HANDRAIL_PROJECT: project, HANDRAIL_HOME: join(project, '..', 'home') },
   }
-}
-
-function startInTurn(groups: readonly (readonly Start[])[], rounds: number): Series[][] {
-  const series = groups.map((starts) => starts.map(({ name }): Series => ({ name, values: [] })))
-  for (let round = 0; round <= rounds; round++)
-    for (const [group, starts] of groups.entries())
-      for (const [index, start] of starts.entries()) {
-        const own = series[group]?.[index]
-        if (own !== undefined && own.failed === undefined) startOnce(start, own, round > 0)
-      }
-  return series
-}
-
-/** The first time is not kept: it fills the caches of the disk. */
-function startOnce(start: Start, series: Series, keep: boolean): void {
-  const before = performance.now()
-  const done = spawnSync(process.execPath, start.argv, {
-    cwd: start.cwd,
-    env: { ...process.env, ...start.env },
-    encoding: 'utf8',
-  })
-  const ms = performance.now() - before
-  if (done.status !== 0) series.failed = `ended with ${done.status}: ${faultLine(done.stderr)}`
-  else if (keep) series.values.push(ms)
 }

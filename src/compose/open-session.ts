@@ -2,11 +2,14 @@ import { SetupError } from '../contract/base/errors.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
 import { roles, type Principal, type Role } from '../contract/base/principal.ts'
 import type { Session, SessionOptions, ToolRestriction } from '../contract/runtime.ts'
+import type { OwnTool } from '../contract/observed.ts'
+import type { Registered } from '../contract/registry.ts'
 import { newId } from '../kit/new-id.ts'
 import { createRestrictions, restrictionsOf } from '../policy/create-restrictions.ts'
 import { findExclusion } from '../policy/effective-set.ts'
 import type { ViewLease } from '../registry/create-tool-catalog.ts'
 import { presentTool } from '../registry/catalog/present-tools.ts'
+import { toEntry } from '../registry/state/to-entry.ts'
 import { createPart } from '../runtime/session/create-part.ts'
 import { createSessionMode } from '../runtime/session/create-session-mode.ts'
 import { createSession } from '../runtime/session/create-session.ts'
@@ -15,6 +18,7 @@ import type { TenantContext } from '../runtime/state/scope.ts'
 import type { KeptSession } from '../runtime/state/session-book.ts'
 import { checkSessionOptions } from './options/check-session-options.ts'
 import { checkRestriction } from './options/check-tool-lists.ts'
+import { agentTools } from './sources/agent-tools.ts'
 import { localTenant, type TenantContexts } from './tenant-contexts.ts'
 
 export interface SessionSurroundings {
@@ -58,6 +62,7 @@ export function openSession(
     standingConsents: (given.standingConsents ?? true) && (parent?.standingConsents ?? true),
     signal: given.signal,
     observes: given.observes && { agent: given.observes.agent, session: given.observes.session },
+    ownTool: createOwnTools(context),
     deliverables: given.deliverables ?? [],
     exclusion: (registered, now) =>
       findExclusion(registered, {
@@ -76,7 +81,10 @@ export function openSession(
     presentation: presentTool,
     listener: (event) => around.listener(event),
     watched: () => around.watched(),
-    onClosed: () => around.onClosed(session),
+    onClosed() {
+      kept?.close()
+      around.onClosed(session)
+    },
     isRuntimeClosed: () => around.isRuntimeClosed(),
   })
   around.families.set(session, family)
@@ -95,6 +103,26 @@ function openKept(
   throw new SetupError('invalid_options', 'The session cannot be opened:', [
     { pointer: '/id', code: 'other_owner', message },
   ])
+}
+
+/** So many tools of an agent are kept. */
+const mostOwnTools = 1_000
+
+/** The tools of an agent that Handrail does not have, each made when it is first called. */
+function createOwnTools({ checker }: TenantContext) {
+  const made = new Map<string, Registered>()
+  return (name: string, own: OwnTool): Registered => {
+    const key = JSON.stringify([name, own.harmless])
+    const known = made.get(key)
+    if (known !== undefined) return known
+    const source = agentTools(name, own)
+    const [tool] = source.list()
+    if (tool === undefined) throw new Error('The source of an own tool has no tool.')
+    if (made.size >= mostOwnTools) made.clear()
+    const registered = toEntry(tool, source, { checker, tenants: undefined, initial: 'enabled' })
+    made.set(key, registered)
+    return registered
+  }
 }
 
 /** What narrows the set of a session for a while; of one with an id of its own, in every process that has it open. */

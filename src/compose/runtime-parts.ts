@@ -1,5 +1,5 @@
-import { createTaskBook } from '../agents/tasks/create-task-book.ts'
 import type { AgentHost } from '../contract/agent-host.ts'
+import { createTaskBook } from '../agents/tasks/create-task-book.ts'
 import type { PostToolUseHook, PreToolUseHook } from '../contract/hook.ts'
 import type { Store } from '../contract/store.ts'
 import type { OpenFeed } from '../contract/mcp/tool-feed.ts'
@@ -26,6 +26,7 @@ import { openStores } from './open-stores.ts'
 import { resolveRuntimeOptions, type ResolvedOptions } from './options/resolve-options.ts'
 import { runTogether } from './options/run-together.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
+import { createAgentDefinitionRegistry } from './sources/agent-definition-registry.ts'
 import { createTenantContexts, type TenantContexts } from './tenant-contexts.ts'
 
 /** What a runtime is made of. */
@@ -54,7 +55,8 @@ export async function openRuntimeParts(
   operatedBy: TenantContext['operatedBy'],
 ): Promise<RuntimeParts> {
   const checker = createSchemaChecker()
-  const { secrets = {}, duplicates = 'error', services = {}, now = Date.now } = options
+  const { secrets = {}, duplicates = 'error', now = Date.now } = options
+  const services = withAgentDefinitions(options.services)
   const redactor = createGrowingRedactor(Object.values(secrets))
   const onError = createErrorLog(options.onError, redactor)
   const announcements = createAnnouncements(options, onError)
@@ -104,9 +106,9 @@ export async function openRuntimeParts(
       hooks: sortHooks(options, resolved, launcher),
       consents,
       approvals,
-      tasks: createTaskBook({ store, now: resolved.now }),
       sessions: openSessionBook(store, { resolved, onError }),
       agentHost: () => hostOf(agents),
+      tasks: createTaskBook({ store, now: resolved.now }),
       running: createRunningCalls(),
       slots: createToolSlots(),
       observer,
@@ -153,4 +155,10 @@ function sortHooks(
     else after.push(hook)
   }
   return { before, after }
+}
+
+/** A host that hands in no definitions of agents has those of Handrail alone. */
+function withAgentDefinitions(services: RuntimeOptions['services'] = {}): Readonly<Record<string, unknown>> {
+  const agentDefinitions = createAgentDefinitionRegistry({ projectFiles: false })
+  return { agentDefinitions, ...services }
 }

@@ -190,7 +190,7 @@ export const configurationSchema: JsonSchema = object(
       type: 'array',
       items: { enum: toolGroups },
       description:
-        'Groups of built-in tools beside those for files, commands, jobs, artifacts and the web: agent lists definitions of agents, plan has plan mode and todos, task has tasks whose steps workers claim, user asks the person. Default: none.',
+        'Groups of built-in tools beside those for files, commands, jobs, artifacts and the web: agent starts agents and lists their definitions, plan has plan mode and todos, task has tasks whose steps workers claim, user asks the person. Default: none.',
     },
     commands,
     hooks: list(commandHookSchema, 'Programs that see calls before or after they run.'),

@@ -11,7 +11,7 @@ type Said = { readonly [thing: string]: string }
 
 /** What was said at the last start and stands nowhere any more: without it, more would be allowed than the operator asked for. */
 export function findVanished(home: string): Issue[] {
-  const path = memoryPath(home)
+  const path = lastStartPath(home)
   const read = readJsonFile(path) ?? { value: {} }
   if ('issues' in read) return read.issues.map((issue) => ({ ...issue, pointer: `${path}#${issue.pointer}` }))
   const said = findSaid(home)
@@ -27,12 +27,13 @@ export function findVanished(home: string): Issue[] {
 /** Keeps in mind what the files of a home say now, for the next start. Throws a SetupError where that cannot be written. */
 export function rememberStart(home: string): void {
   const said = findSaid(home)
-  const read = readJsonFile(memoryPath(home))
+  const read = readJsonFile(lastStartPath(home))
   const known = read !== undefined && 'value' in read ? toSaid(read.value) : {}
-  if (JSON.stringify(known) !== JSON.stringify(said)) writeJsonFile(memoryPath(home), { said })
+  if (JSON.stringify(known) !== JSON.stringify(said)) writeJsonFile(lastStartPath(home), { said })
 }
 
-function memoryPath(home: string): string {
+/** Where it is kept what the files of a home said at the last start. */
+export function lastStartPath(home: string): string {
   return join(home, 'last-start.json')
 }
 

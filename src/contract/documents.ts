@@ -3,6 +3,7 @@ import type { Json } from './base/json.ts'
 /** Kinds of documents: what work leaves behind. Another kind is another member. */
 export type DocumentKind =
   | 'run'
+  | 'run_model'
   | 'child'
   | 'node'
   | 'task'

@@ -21,6 +21,19 @@ export interface ObserveOptions {
   presentation?: Presentation
   /** Whether the agent asks its own person if the policy wants one asked. If not, such a call is denied. Default false. */
   asks?: boolean
+  /**
+   * Whether the question is kept in the store then: until it is answered the call is denied (`POLICY.APPROVAL_PENDING`), and after a yes the same call
+   * gets through once. Stands before `asks`. Default false.
+   */
+  keeps?: boolean
+  /** Says that the tool is the agent's own: Handrail knows of it no more than this, also if it has a tool of that name itself. Default: it is one of Handrail's. */
+  own?: OwnTool
+}
+
+/** What is known of a tool that only its agent knows. */
+export interface OwnTool {
+  /** Whether it changes nothing and reaches nothing outside of the agent. If not, it is asked about like every tool that changes things. */
+  harmless: boolean
 }
 
 /** What was decided about a call of an agent. A call that is denied has ended; any other one waits for its end. */

@@ -266,6 +266,8 @@ export interface PolicyEngine {
   /** Folders that calls may write, where a tool and a grant let them. */
   readonly writable: readonly string[]
   decide(facts: DecisionFacts): Decision
+  /** Whether some input may make a call of this tool ask that reaches nothing. If not, the call is allowed or denied, whatever it says. */
+  mayAsk(facts: Omit<DecisionFacts, 'operations' | 'input' | 'granted'>): boolean
   /** What stands behind `decide` for the same facts. Takes its time: for people, not for calls. */
   explain(facts: DecisionFacts): Explanation
   /** The sensitive ones among these paths. */

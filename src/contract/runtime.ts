@@ -141,6 +141,12 @@ export interface Session {
     input?: unknown,
     options?: Pick<CallRequest, 'presentation' | 'origin' | 'consent' | 'idempotencyKey' | 'approve'>,
   ): Promise<Preflight>
+  /** Whether `step` would let a call wait for a person now. It costs a fraction of `preflight`, which says why. */
+  asks(
+    tool: string,
+    input?: unknown,
+    options?: Pick<CallRequest, 'presentation' | 'origin' | 'consent' | 'idempotencyKey'>,
+  ): Promise<boolean>
   /**
    * Aborts the calls that run under this id, Handrail's own or the provider's; the reason is told to the model. False if none
    * does. The rest of their turn goes on, unless the aborted call was a write.
@@ -203,6 +209,11 @@ export interface StepOptions {
    * For a program that goes on after it was ended; their ids must be of the program's own, as some providers count theirs from zero. Default false.
    */
   once?: boolean
+  /**
+   * Whether a call that waits comes back as a new call of the model, under an id of its own, and not by `resume`: the next one that is the same gets
+   * its answer, once. Default false.
+   */
+  anew?: boolean
 }
 
 export interface TurnResult {

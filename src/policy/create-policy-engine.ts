@@ -64,6 +64,9 @@ export function createPolicyEngine(options: PolicyEngineOptions): PolicyEngine {
     },
     sensitivePaths: (paths) => paths.filter((path) => sensitive.covers(path)),
     decide: (facts) => decide(facts, base),
+    mayAsk: (facts) =>
+      index.rulesFor(facts.definition).openByInput.length > 0 ||
+      decide({ ...facts, operations: [], granted: undefined }, base).effect === 'ask',
     explain: (facts) => explain(facts, base),
     limitsWrites: (facts) => limitsWrites(facts, base),
     approvalsNeeded: (asked) => countNeeded(policy.approvers ?? [], asked),

@@ -1,3 +1,4 @@
+import { hasOwnSession } from './own-session.ts'
 import { sql, type ColumnDataType, type Compilable, type RawBuilder, type SchemaModule } from 'kysely'
 
 /** What the dialects call their types. */
@@ -186,5 +187,13 @@ export const migrations: readonly Migration[] = [
       .addColumn('tenant', 'text', (column) => column.notNull())
       .addColumn('id', 'text', (column) => column.notNull())
       .addColumn('seal', 'text', (column) => column.notNull()),
+  ],
+  (schema) => [
+    // Sessions with an id of their own go on in other processes, and are looked for there.
+    schema
+      .createIndex('records_session')
+      .on('records')
+      .columns(['tenant', 'session', 'sequence'])
+      .where(sql<boolean>`${sql.raw(hasOwnSession)}`),
   ],
 ]

@@ -126,7 +126,6 @@ test('with no new Node anywhere it says which it needs and how to get it, exit c
 test('the launcher is plain JavaScript that an old Node can read', () => {
   const text = readFileSync(program, 'utf8')
   expect(text).toMatch(/^#!\/usr\/bin\/env node\n/)
-  // A named import that an old Node does not have would fail before anything could be said.
-  expect(text).toContain("import nodeModule from 'node:module'")
-  expect(text).not.toMatch(/enableCompileCache }|\.ts'$/m)
+  // An import of what an old Node does not have would fail before anything is said, and each one is what a hook waits for.
+  expect(text).not.toMatch(/^import /m)
 })

@@ -18,8 +18,8 @@ test('help names every command, every exit code, and where home and project come
   expect([code, stderr]).toEqual([0, ''])
   for (const word of ['tools', 'call', 'explain', 'evidence', 'serve'])
     expect(stdout).toContain(`\n  ${word} `)
-  expect(stdout).toContain(
-    'Exit codes: 0 ok, 1 tool error, 2 bad usage or configuration, 3 denied, 130 ended by Ctrl-C.',
+  expect(stdout.replaceAll('\n', ' ')).toContain(
+    'Exit codes: 0 ok, 1 tool error, 2 bad usage or configuration, 3 denied, 4 waits for a person, 5 turns or budget used up, 130 ended by Ctrl-C.',
   )
   expect(stdout).toContain('HANDRAIL_PROJECT')
   expect(stdout).toContain('HANDRAIL_HOME')

@@ -248,6 +248,21 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
     values: ['createCedarDecisionPoint', 'handrailSchema'],
     types: ['CedarEntity', 'CedarOptions', 'CedarUid', 'CedarValue'],
   },
+  'handrail/claude-agent': {
+    values: ['claudeAgent'],
+    types: [
+      'ClaudeAgentDoor',
+      'ClaudeAgentOptions',
+      'ClaudeAsk',
+      'ClaudeCall',
+      'ClaudeCanUseTool',
+      'ClaudeHook',
+      'ClaudeHookAnswer',
+      'ClaudeHookMatcher',
+      'ClaudePermission',
+      'ClaudeToolServer',
+    ],
+  },
   'handrail/evidence': {
     values: [
       'exportEvidence',
@@ -282,6 +297,7 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
       'ObservedCall',
       'ObservedCalls',
       'ObservedEnd',
+      'OwnTool',
       'PruneReport',
       'PruneRequest',
       'RebuildReport',

@@ -89,7 +89,11 @@ async function serveOverStdio(
     meet: (server) => name === undefined || name === server,
   })
   const runtime = await wireRuntime(places, undefined, { upstreams: servers, onEvent: createOperatorLog() })
-  const following = [files.follow(runtime), declared.follow(runtime), await followHooks(places)]
+  const following: { close(): unknown }[] = [
+    files.follow(runtime),
+    declared.follow(runtime),
+    await followHooks(places),
+  ]
   const stop = listenForStop()
   try {
     await checkCaller(runtime, about)
@@ -100,14 +104,14 @@ async function serveOverStdio(
     await server.close()
     return exitCodes.ok
   } finally {
-    for (const each of following) each.close()
+    await Promise.all(following.map((each) => each.close()))
     await runtime.close()
     stop.release()
   }
 }
 
 /** Hooks of agents are answered here too, as that is quicker. */
-async function followHooks(places: Places): Promise<{ close(): void }> {
+async function followHooks(places: Places): Promise<{ close(): Promise<void> }> {
   const { serveHooks } = await import('../hook/serve-hooks.ts')
   return serveHooks(places)
 }
@@ -186,7 +190,7 @@ async function serveOverHttp(
     await server.close()
     return exitCodes.ok
   } finally {
-    for (const each of following) each.close()
+    await Promise.all(following.map((each) => each.close()))
     await runtime.close()
     stop.release()
   }

@@ -3,7 +3,9 @@ import { isAbsolute, resolve } from 'node:path'
 import type { NoteRecord } from '../../contract/evidence.ts'
 import type { JsonObject } from '../../contract/base/json.ts'
 import type { Runtime, SessionOptions } from '../../contract/runtime.ts'
-import { agentTools } from '../../compose/sources/agent-tools.ts'
+import { decideCall, endCall, endSession } from '../../compose/agents/decide-call.ts'
+import { mapCall } from '../../compose/agents/map-call.ts'
+import type { HookMessage, Verdict } from '../../compose/agents/native-agent.ts'
 import { createRedactor } from '../../kit/secrets/redact.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
 import { shorten } from '../../kit/text/shorten.ts'
@@ -13,11 +15,10 @@ import { readCaller, readText } from '../arguments/caller.ts'
 import type { CommandLine } from '../base/command.ts'
 import { exitCodes } from '../base/exit-codes.ts'
 import { showLine } from '../base/show-safely.ts'
-import { findPlaces, readEnvironment, wireRuntime, type Places } from '../setup/wire.ts'
-import type { HookAgent, HookMessage, Verdict } from './base/agent.ts'
-import { decideCall, endCall, endSession } from './decide-call.ts'
-import { mapCall } from './map-call.ts'
+import { findPlaces, readEnvironment, type Places } from '../setup/wire.ts'
+import type { HookAgent } from './base/agent.ts'
 import { readMessage } from './read-message.ts'
+import { withOwnRuntime, type WithRuntime } from './with-own-runtime.ts'
 
 /** The agent waits half a minute: after so long it gets an answer all the same. */
 const longestMs = 20_000
@@ -33,6 +34,7 @@ export interface HookRun {
   print(text: string): void
   /** Takes what the person reads. */
   tell(text: string): void
+  readonly withRuntime: WithRuntime
 }
 
 /** The hook as a process of its own. */
@@ -44,6 +46,7 @@ export function runHook(agent: HookAgent, given: CommandLine): Promise<number> {
     env: readEnvironment,
     print: (text) => process.stdout.write(text),
     tell: (text) => process.stderr.write(text),
+    withRuntime: withOwnRuntime,
   })
 }
 
@@ -84,12 +87,7 @@ async function handle(
   const { given } = run
   const places = findAgentPlaces(agent, message, { run, raw })
   const decided = message.kind === 'before' ? mapCall(agent, message, baseOf(message, places)) : undefined
-  const runtime = await wireRuntime(places, undefined, { agent: agentTools(decided?.tools ?? []) })
-  try {
-    return await follow(agent, message, { runtime, given, decided })
-  } finally {
-    await runtime.close()
-  }
+  return run.withRuntime(places, (runtime) => follow(agent, message, { runtime, given, decided }))
 }
 
 async function follow(
@@ -99,11 +97,18 @@ async function follow(
 ): Promise<Verdict> {
   const { runtime, given, decided } = about
   const session = runtime.session(toSessionOptions(agent, message.session, given))
-  if (message.kind === 'before' && decided !== undefined)
-    return decideCall(agent, message, { runtime, session, decided })
-  if (message.kind === 'over') await endSession(session)
-  else if (message.kind === 'after') await endCall(message, { runtime, session })
-  return noOpinion
+  try {
+    if (message.kind === 'before' && decided !== undefined)
+      return await decideCall(agent, message, { runtime, session, decided })
+    if (message.kind === 'over') await endSession(session)
+    else if (message.kind === 'after') {
+      const { outcome, response } = message
+      await endCall(message, { outcome, response }, { runtime, session })
+    }
+    return noOpinion
+  } finally {
+    await session.close()
+  }
 }
 
 function toSessionOptions({ name }: HookAgent, session: string, given: CommandLine): SessionOptions {
@@ -121,6 +126,7 @@ function findAgentPlaces(agent: HookAgent, message: HookMessage, { run, raw }: H
   const named = given.options['project'] ?? run.env('HANDRAIL_PROJECT')
   if (typeof named === 'string') return from(resolve(cwd, named))
   const roots = typeof raw === 'string' ? undefined : raw['workspace_roots']
+  if (agent.startsInProject === true) return from(cwd)
   const candidates = [
     agent.projectVariable === undefined ? undefined : run.env(agent.projectVariable),
     Array.isArray(roots) ? roots[0] : undefined,

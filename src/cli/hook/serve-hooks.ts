@@ -4,9 +4,13 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Json } from '../../contract/base/json.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
+import { messageOf } from '../../kit/text/message-of.ts'
+import { showLine } from '../base/show-safely.ts'
 import type { Places } from '../setup/wire.ts'
 import { hookAgents } from './agents.ts'
+import { keepRuntimes } from './keep-runtimes.ts'
 import { answerHook } from './run-hook.ts'
+import type { WithRuntime } from './with-own-runtime.ts'
 
 /** The form of what goes over the socket. A client of another form decides alone. */
 const form = 1
@@ -15,22 +19,30 @@ const form = 1
 const longestPath = 100
 
 /** Answers hooks of agents over `hooks.sock` in the home folder, for its owner only, so that no process has to start for each. */
-export async function serveHooks({ home }: Pick<Places, 'home'>): Promise<{ close(): void }> {
+export async function serveHooks({ home }: Pick<Places, 'home'>): Promise<{ close(): Promise<void> }> {
   const path = join(home, 'hooks.sock')
   // Without a socket, or with that of another server, each hook is answered all the same.
   if (process.platform === 'win32' || Buffer.byteLength(path) > longestPath || (await isAnswered(path)))
-    return { close() {} }
+    return noServer
   rmSync(path, { force: true })
-  const server = createServer({ allowHalfOpen: true }, (socket) => void serveOne(socket, home))
-  if (!(await listen(server, path))) return { close() {} }
+  const runtimes = keepRuntimes((error) => process.stderr.write(`handrail: ${showLine(messageOf(error))}\n`))
+  const { withRuntime } = runtimes
+  const server = createServer(
+    { allowHalfOpen: true },
+    (socket) => void serveOne(socket, { home, withRuntime }),
+  )
+  if (!(await listen(server, path))) return noServer
   const own = lstatSync(path).ino
   return {
-    close() {
+    async close() {
       server.close()
       if (lstatSync(path, { throwIfNoEntry: false })?.ino === own) rmSync(path, { force: true })
+      await runtimes.close()
     },
   }
 }
+
+const noServer = { close: () => Promise.resolve() }
 
 function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve) => {
@@ -63,13 +75,19 @@ interface Greeting {
   readonly env: { readonly [name: string]: string }
 }
 
-async function serveOne(socket: Socket, home: string): Promise<void> {
+/** What a server answers with. */
+interface Serving {
+  readonly home: string
+  readonly withRuntime: WithRuntime
+}
+
+async function serveOne(socket: Socket, serving: Serving): Promise<void> {
   socket.on('error', () => socket.destroy())
   try {
     const pieces = socket[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>
     const { greeting, rest } = await readGreeting(pieces)
     socket.end(
-      JSON.stringify(greeting === undefined ? {} : await answerOne(greeting, { home, pieces, rest })),
+      JSON.stringify(greeting === undefined ? {} : await answerOne(greeting, { ...serving, pieces, rest })),
     )
   } catch {
     // The client decides alone then.
@@ -103,7 +121,7 @@ function toGreeting(said: Json): Greeting | undefined {
 
 async function answerOne(
   { argv, cwd, env }: Greeting,
-  { home, pieces, rest }: { home: string; pieces: AsyncIterator<Uint8Array>; rest: Uint8Array },
+  { home, withRuntime, pieces, rest }: Serving & { pieces: AsyncIterator<Uint8Array>; rest: Uint8Array },
 ): Promise<object> {
   const [name = '', ...args] = argv
   const load = Object.hasOwn(hookAgents, name) ? hookAgents[name] : undefined
@@ -118,6 +136,7 @@ async function answerOne(
     env: (variable) => (Object.hasOwn(env, variable) && env[variable] !== '' ? env[variable] : undefined),
     print: (text) => (out += text),
     tell: (text) => (err += text),
+    withRuntime,
   })
   return { code, out, err }
 }

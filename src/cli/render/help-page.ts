@@ -35,7 +35,7 @@ export function overviewPage(
       ),
     ],
     wrap(
-      'Exit codes: 0 ok, 1 tool error, 2 bad usage or configuration, 3 denied, 130 ended by Ctrl-C.',
+      'Exit codes: 0 ok, 1 tool error, 2 bad usage or configuration, 3 denied, 4 waits for a person, 5 turns or budget used up, 130 ended by Ctrl-C.',
       width,
     ),
   ])

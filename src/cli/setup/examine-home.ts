@@ -4,6 +4,7 @@ import { homedir } from 'node:os'
 import { dirname } from 'node:path'
 import { gatewayPath } from '../../config/gateway-parts.ts'
 import { loadConfiguration } from '../../config/load-configuration.ts'
+import { loadPrices } from '../../config/prices.ts'
 import { loadGateway } from '../../config/load-gateway.ts'
 import { loadUpstreams } from '../../config/servers/load-upstreams.ts'
 import { SetupError } from '../../contract/base/errors.ts'
@@ -44,7 +45,8 @@ function lookAtConfiguration(places: Places): Look {
   try {
     const { files } = loadConfiguration(places, checker)
     loadGateway(places.home, checker)
-    const all = [...files, ...[gatewayPath(places.home)].filter(existsSync)]
+    loadPrices(places.prices, checker)
+    const all = [...files, ...[gatewayPath(places.home), places.prices].filter(existsSync)]
     return well(all.length === 0 ? 'none, so the safe defaults decide' : `${all.join(', ')}: no issue`)
   } catch (error) {
     return wrong(describeError(error))

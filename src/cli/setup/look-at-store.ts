@@ -6,7 +6,7 @@ const kinds: readonly FactKind[] = ['approval', 'consent', 'pin', 'session', 'to
 
 /**
  * A store in memory that knows what decides about calls in the one at this path: consents, where tools stand, pinned definitions, and what
- * is left of budgets; and that asks that one for keys and digests. Nothing is written to that one; where there is none, nothing is made.
+ * is left of budgets, and what work left behind; and that asks that one for keys and digests. Nothing is written to that one; where there is none, nothing is made.
  */
 export async function lookAtStore(path: string): Promise<Store> {
   const scratch = createMemoryStore()
@@ -18,6 +18,7 @@ export async function lookAtStore(path: string): Promise<Store> {
     ...scratch,
     balance: (account, at) => looked.balance(account, at),
     findKey: (use) => looked.findKey(use),
+    documents: (query) => looked.documents(query),
     lives: (writer) => looked.lives(writer),
     digest: (text) => looked.digest(text),
     async close() {

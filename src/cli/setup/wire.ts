@@ -24,6 +24,7 @@ import { jobTools } from '../../compose/sources/job-tools.ts'
 import { mcpTools } from '../../compose/sources/mcp-tools.ts'
 import { expandHome, realPlace } from '../../compose/options/resolve-places.ts'
 import type { RuntimeOptions } from '../../compose/options/runtime-options.ts'
+import { delegationTools } from '../../compose/sources/delegation-tools.ts'
 import { planTools } from '../../compose/sources/plan-tools.ts'
 import { taskTools } from '../../compose/sources/task-tools.ts'
 import { userTools } from '../../compose/sources/user-tools.ts'
@@ -45,6 +46,8 @@ export interface Places {
   tools: string
   /** The MCP servers whose tools the person imports. */
   mcp: string
+  /** What language models cost. */
+  prices: string
   /** The keys that sign the evidence. */
   keys: string
   /** What calls replaced or removed. */
@@ -61,6 +64,7 @@ export function findPlaces({ options }: CommandLine): Places {
     store: join(home, 'store.db'),
     tools: join(home, 'tools'),
     mcp: findPart(home, 'mcpServers').path,
+    prices: join(home, 'prices.json'),
     keys: join(home, 'keys'),
     history: join(home, 'history'),
   }
@@ -141,6 +145,8 @@ interface WireChoices {
   /** Whether anything is written. Default true. */
   keep?: boolean
   observers?: readonly CallObserver[]
+  /** Environment variables whose values are kept out of every text, beside those that the configuration names. */
+  secrets?: readonly string[]
   /** Told of everything that happens. */
   onEvent?: RuntimeOptions['onEvent']
   /** Default: the standard error output. */
@@ -151,10 +157,10 @@ interface WireChoices {
    */
   upstreams?: 'known' | 'met' | ToolFeed
   /**
-   * An agent that runs its calls itself has these tools of its own. It has a shell whatever is configured, and nothing of what is known of MCP servers
+   * It decides about the calls of an agent that runs them itself: that has a shell whatever is configured, and nothing of what is known of MCP servers
    * is true of its own.
    */
-  agent?: ToolSource
+  observes?: boolean
 }
 
 /**
@@ -169,13 +175,14 @@ export async function wireRuntime(
     operator = false,
     keep = true,
     observers,
+    secrets = [],
     onEvent,
     onError,
     upstreams = 'known',
-    agent,
+    observes = false,
   }: WireChoices = {},
 ): Promise<Runtime> {
-  const options = wireOptions(places, undefined, agent)
+  const options = wireOptions(places, undefined, observes)
   if (keep) {
     makeHome(places.home)
     rememberStart(places.home)
@@ -184,15 +191,16 @@ export async function wireRuntime(
     typeof upstreams === 'object' ? upstreams : mcpTools({ path: places.mcp, meet: upstreams === 'met' })
   const whole: RuntimeOptions = {
     ...options,
-    feeds: agent === undefined ? [feed] : [],
+    secrets: { ...readSecrets(...secrets), ...options.secrets },
+    feeds: observes ? [] : [feed],
     store: keep ? { path: places.store } : await lookAtStore(places.store),
     ...(keep && {
       archive: { dir: places.home },
       signing: { dir: places.keys },
-      undo: agent === undefined && toUndo(options.undo, places.history),
+      undo: !observes && toUndo(options.undo, places.history),
     }),
     // The agent isolates what it runs; here nothing is run, and so nothing has to be isolated.
-    ...(agent !== undefined && { sandbox: 'host' }),
+    ...(observes && { sandbox: 'host' }),
     ...(approve !== undefined && { approve }),
     ...(elicit !== undefined && { elicit }),
     ...(observers !== undefined && { observers }),
@@ -206,7 +214,7 @@ export async function wireRuntime(
  * What decides about the calls of a command line: the person's configuration and policy, or this one in its place, the project's own, and the built-in
  * tools.
  */
-export function wireOptions(places: Places, instead?: Policy, agent?: ToolSource): RuntimeOptions {
+export function wireOptions(places: Places, instead?: Policy, observes = false): RuntimeOptions {
   const checker = createSchemaChecker()
   const { configuration, policy, project, notices } = loadConfiguration(places, checker, instead)
   for (const notice of notices) process.stderr.write(`handrail: ${showLine(notice)}\n`)
@@ -219,12 +227,12 @@ export function wireOptions(places: Places, instead?: Policy, agent?: ToolSource
     toolGroups,
     ...options
   } = configuration
-  const shell = agent === undefined ? hasShell : true
+  const shell = observes ? true : hasShell
   const declared = inOneLine(declarativeTools({ dir: places.tools }), places.tools)
   // An agent has such tools of its own.
-  const groups = agent === undefined ? toolGroups : []
+  const groups = observes ? [] : toolGroups
   const own = ownSources({ webSearch, shell, commands, languageServers, toolGroups: groups })
-  const sources = agent === undefined ? [...own, declared] : [...own, agent]
+  const sources = observes ? own : [...own, declared]
   const wanted = [
     ...sources.flatMap((source) =>
       source.list().flatMap(({ definition }) => definition.capabilities.secrets),
@@ -276,16 +284,16 @@ export function ownSources({
     codeTools({ shell, commands, languageServers }),
     jobTools(),
     webTools({ search: webSearch }),
-    ...[...new Set(toolGroups)].map((group) => groupSources[group]()),
+    ...[...new Set(toolGroups)].flatMap((group) => groupSources[group].map((open) => open())),
   ]
 }
 
 const groupSources = {
-  agent: agentDefinitionTools,
-  plan: planTools,
-  task: taskTools,
-  user: userTools,
-} as const satisfies { readonly [group in (typeof toolGroups)[number]]: () => ToolSource }
+  agent: [agentDefinitionTools, delegationTools],
+  plan: [planTools],
+  task: [taskTools],
+  user: [userTools],
+} as const satisfies { readonly [group in (typeof toolGroups)[number]]: readonly (() => ToolSource)[] }
 
 /** The secrets that the configuration and the person's tools name, from the environment. One that is not there is missed by the tool that needs it. */
 function readSecrets(...names: readonly (string | undefined)[]): Record<string, string> {

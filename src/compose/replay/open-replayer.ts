@@ -3,6 +3,7 @@ import { SetupError } from '../../contract/base/errors.ts'
 import type { Preflight, Runtime, Session } from '../../contract/runtime.ts'
 import type { Store } from '../../contract/store.ts'
 import type { BeginRecord } from '../../contract/evidence.ts'
+import type { Mode } from '../../contract/base/principal.ts'
 import { readCalls, type RecordedCall } from '../../evidence/read-calls.ts'
 import { digest } from '../../kit/json/digest.ts'
 import { assembleRuntime } from '../create-runtime.ts'
@@ -17,6 +18,8 @@ export interface Replayer {
   readonly runtime: Runtime
   /** Digest of the policy that decided about the call played last; undefined before the first. */
   policy(): string | undefined
+  /** The mode of its session now. */
+  mode(): Mode
   /** Makes the call once more. `ran` says whether its tool was run. */
   play(call: RecordedCall): Promise<{ call: RecordedCall; ran: boolean }>
   /** Decides about the call once more. */
@@ -57,6 +60,7 @@ export async function openReplayer({
   return {
     runtime,
     policy: () => policy,
+    mode: () => session.mode,
     async play(call) {
       await load(call)
       const { tool } = call.begin

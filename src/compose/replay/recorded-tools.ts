@@ -1,7 +1,8 @@
 import type { Plan } from '../../contract/base/plan.ts'
+import type { PlanMode } from '../../contract/base/plan-mode.ts'
 import type { ToolOutput } from '../../contract/base/result.ts'
-import type { Tool, ToolSource } from '../../contract/base/tool.ts'
-import { stubFor } from '../../kit/builtin-tools.ts'
+import type { Tool, ToolDefinition, ToolSource } from '../../contract/base/tool.ts'
+import { isBuiltin, stubFor } from '../../kit/builtin-tools.ts'
 
 /** Stands in for what tools do. Either may throw a `ToolFailure`, as a tool may. */
 export interface RecordingHead {
@@ -40,6 +41,17 @@ function toRecordedTool(tool: Tool, head: RecordingHead): Tool {
       return input
     },
     plan: (input) => head.plan(name, input),
-    run: (input) => head.run(name, input),
+    async run(input, { planMode }) {
+      const output = head.run(name, input)
+      if (planMode !== undefined && isBuiltin(tool)) await moveMode(planMode, definition)
+      return output
+    },
   })
+}
+
+/** What a call did to the mode of its session it does again: later calls stand on it, and nothing of it leaves memory. */
+async function moveMode(planMode: PlanMode, { consent }: ToolDefinition): Promise<void> {
+  const leaves = consent.personOnly === true
+  if (leaves && planMode.reason === 'entered') await planMode.leave()
+  if (!leaves && planMode.reason === undefined) await planMode.enter()
 }

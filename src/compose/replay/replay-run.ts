@@ -120,6 +120,12 @@ async function playOne(
   if (reason !== undefined) {
     return redefined.length > 0 ? { kind: 'other', differences: redefined } : { kind: 'skipped', reason }
   }
+  const { mode = 'default' } = begin
+  if (mode !== replayer.mode())
+    return {
+      kind: 'skipped',
+      reason: `the session was in mode "${mode}" then, which no call of this run made it`,
+    }
   const now = await replayer.play(call)
   const differences = compareCalls({ recorded: call, now: now.call, ran: now.ran, redefined })
   if (differences.length === 0) return { kind: 'same' }

@@ -8,8 +8,8 @@ import type { Jobs } from './job.ts'
 import type { Network, Pages } from './network.ts'
 import type { PlanMode } from './plan-mode.ts'
 import type { Commands, Files, Search } from './sandbox.ts'
-import type { Tasks } from './tasks.ts'
 import type { Todos } from './todo.ts'
+import type { Tasks } from './tasks.ts'
 
 /**
  * What a tool may name in `needs` and then finds in its context. Extend it by declaration merging
@@ -32,15 +32,15 @@ export interface Services {
   artifacts: Artifacts
   /** What earlier calls of the same tenant made of files, for undo. */
   pastCalls: PastCalls
-  /** Tasks and their steps: those of the same tenant and actor. */
-  tasks: Tasks
   /** Agents that calls of the session start. */
   agents: ChildAgents
+  /** Tasks and their steps: those of the same tenant and actor. */
+  tasks: Tasks
   /** Servers that the call's profile covers. */
   network: Network
   /** Text of HTML pages. */
   pages: Pages
-  /** The agents that can be started. Handed in by the host. */
+  /** The agents that can be started: those that the host handed in, else those of Handrail alone. */
   agentDefinitions: AgentDefinitionRegistry
   /** Whether the session only plans. */
   planMode: PlanMode
@@ -60,8 +60,8 @@ export const ownServices = [
   'instructions',
   'artifacts',
   'pastCalls',
-  'tasks',
   'agents',
   'planMode',
   'todos',
+  'tasks',
 ] as const satisfies readonly (keyof Services)[]

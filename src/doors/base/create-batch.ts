@@ -1,7 +1,7 @@
 import type { ToolResult } from '../../contract/base/result.ts'
 import type { CallRequest } from '../../contract/call-request.ts'
-import type { WaitingCall } from '../../contract/pending-approval.ts'
-import type { Session } from '../../contract/runtime.ts'
+import type { StepResult, WaitingCall } from '../../contract/pending-approval.ts'
+import type { Session, StepOptions } from '../../contract/runtime.ts'
 
 /** What became of one call: it is over, or it waits for a person. */
 export type CallEnd =
@@ -26,7 +26,7 @@ interface Entry {
  * Collects the calls of one tick, until the next macrotask, and runs them as one step of the session: so a write still runs alone, calls start
  * in the order in which the model made them, and what comes after a failed write does not run.
  */
-export function createBatch(session: Pick<Session, 'step'>): Batch {
+export function createBatch(session: Pick<Session, 'step'>, options: StepOptions = {}): Batch {
   let entries: Entry[] = []
   let holds = 0
   let isScheduled = false
@@ -35,7 +35,7 @@ export function createBatch(session: Pick<Session, 'step'>): Batch {
     if (holds > 0 || entries.length === 0) return
     const taken = entries.toSorted((left, right) => left.place - right.place)
     entries = []
-    void runAll(session, taken)
+    void runAll((calls) => session.step(calls, options), taken)
   }
   const schedule = (): void => {
     if (isScheduled || entries.length === 0) return
@@ -59,9 +59,12 @@ export function createBatch(session: Pick<Session, 'step'>): Batch {
   }
 }
 
-async function runAll(session: Pick<Session, 'step'>, entries: readonly Entry[]): Promise<void> {
+async function runAll(
+  step: (calls: readonly CallRequest[]) => Promise<StepResult>,
+  entries: readonly Entry[],
+): Promise<void> {
   try {
-    const { results, waiting, order } = await session.step(entries.map(({ call }) => call))
+    const { results, waiting, order } = await step(entries.map(({ call }) => call))
     const ends = new Map<string, CallEnd>([
       ...results.map((result) => [result.callId, { result }] as const),
       ...waiting.map((each) => [each.callId, { waiting: each }] as const),

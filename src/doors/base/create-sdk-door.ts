@@ -1,6 +1,7 @@
 import type { CallRequest } from '../../contract/call-request.ts'
 import type { PendingApproval, PendingApprovals, WaitingCall } from '../../contract/pending-approval.ts'
-import type { Session } from '../../contract/runtime.ts'
+import type { Session, StepOptions } from '../../contract/runtime.ts'
+import { createPlaces } from '../../kit/create-places.ts'
 import { createBatch, type CallEnd } from './create-batch.ts'
 import type { SdkDoorOptions } from './door-options.ts'
 import { presentTools, type WireTool, type WireTools } from './present-tools.ts'
@@ -38,15 +39,18 @@ export interface SdkDoor {
 /** So much is kept of calls that an SDK asked about and may never make. */
 const mostKept = 1_000
 
-/** Opens what the doors for agent SDKs share. */
-export function createSdkDoor(session: Session, options: SdkDoorOptions): SdkDoor {
+/** Opens what the doors for agent SDKs share. `steps` says how calls that wait come back. */
+export function createSdkDoor(
+  session: Session,
+  options: SdkDoorOptions,
+  steps?: Pick<StepOptions, 'anew'>,
+): SdkDoor {
   const { approvals, presentation } = options
   const tools = presentTools(session, options)
-  const batch = createBatch(session)
+  const batch = createBatch(session, steps)
   const ends = new Map<string, CallEnd>()
   // An SDK asks about calls in the order of the model, and may make them in another one.
-  const places = new Map<string, number>()
-  let lastPlace = 0
+  const places = createPlaces(mostKept)
   const shown = presentation === undefined ? {} : { presentation }
   const toRequest = (tool: WireTool, { id, input, signal, onProgress }: SdkCall): CallRequest => ({
     ...(id !== '' && { id }),
@@ -58,15 +62,11 @@ export function createSdkDoor(session: Session, options: SdkDoorOptions): SdkDoo
     ...(signal !== undefined && { signal }),
     ...(onProgress !== undefined && { onProgress }),
   })
-  const foresee = async (tool: WireTool, { input }: SdkCall): Promise<'allow' | 'ask' | 'deny'> => {
+  const about = { origin: 'llm', ...shown } as const
+  const whileHeld = async <Result>(look: () => Promise<Result>): Promise<Result> => {
     const release = batch.hold()
     try {
-      const { effect, error, decision } = await session.preflight(tool.tool, input, {
-        origin: 'llm',
-        ...shown,
-      })
-      // Without an approver in this process, what asks is a denial to the preflight.
-      return error === undefined && effect === 'deny' && decision?.effect === 'ask' ? 'ask' : effect
+      return await look()
     } finally {
       release()
     }
@@ -75,24 +75,26 @@ export function createSdkDoor(session: Session, options: SdkDoorOptions): SdkDoo
     tools,
     toRequest,
     async run(tool, call) {
-      const name = nameOf(tool, call)
-      const ran = take(ends, name)
-      return ran ?? batch.run(toRequest(tool, call), take(places, name) ?? ++lastPlace)
+      // Most calls were let run only now.
+      const ran = ends.size === 0 ? undefined : take(ends, nameOf(tool, call))
+      const place = places.take(idOf(tool, call), call.input)
+      return ran ?? batch.run(toRequest(tool, call), place)
     },
     async ask(tool, call) {
-      const name = nameOf(tool, call)
-      const place = ++lastPlace
-      keep(places, name, place)
-      if ((await foresee(tool, call)) !== 'ask') return undefined
+      const place = places.keep(idOf(tool, call), call.input)
+      if (!(await whileHeld(() => session.asks(tool.tool, call.input, about)))) return undefined
       const end = await batch.run(toRequest(tool, call), place)
       if (end.waiting !== undefined) return end.waiting
-      keep(ends, name, end)
+      keep(ends, nameOf(tool, call), end)
       return undefined
     },
     expect(calls) {
-      for (const [tool, call] of calls) keep(places, nameOf(tool, call), ++lastPlace)
+      for (const [tool, call] of calls) places.keep(idOf(tool, call), call.input)
     },
-    runsUnasked: async (tool, call) => (await foresee(tool, call)) === 'allow',
+    async runsUnasked(tool, { input }) {
+      const { effect } = await whileHeld(() => session.preflight(tool.tool, input, about))
+      return effect === 'allow'
+    },
     findQuestions: (tool, of) => findQuestions(tool, of, { session, approvals }),
   }
 }
@@ -123,6 +125,11 @@ function take<Value>(kept: Map<string, Value>, name: string): Value | undefined 
   const value = kept.get(name)
   kept.delete(name)
   return value
+}
+
+/** A model may give several calls one id, and a provider none. */
+function idOf({ tool }: WireTool, { id }: SdkCall): string {
+  return `${tool} ${id}`
 }
 
 /** Names one call with its input: another input under the same id is another call. */

@@ -1,4 +1,5 @@
-import { errorTable, type CallError, type ErrorCode, type ErrorRow } from '../../contract/base/errors.ts'
+import { type CallError, type ErrorCode } from '../../contract/base/errors.ts'
+import { errorTable, type ErrorRow } from '../../contract/errors/error-table.ts'
 
 /** A call error with who acts and what next filled in from the error table. */
 export function callError(

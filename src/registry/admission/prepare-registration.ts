@@ -1,5 +1,5 @@
 import { SetupError } from '../../contract/base/errors.ts'
-import type { SetupErrorCode } from '../../contract/base/setup-errors.ts'
+import type { SetupErrorCode } from '../../contract/errors/setup-errors.ts'
 import type { Issue } from '../../contract/base/json.ts'
 import type { DuplicatePolicy, RegisterOptions } from '../../contract/registry.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'

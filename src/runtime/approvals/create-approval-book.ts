@@ -40,7 +40,8 @@ export function createApprovalBook(around: ApprovalSurroundings): ApprovalBook {
       if (question.returns === 'held') await store.append([], { facts: [put] })
       else await tellOf(kept.approval, { facts: [put], time }, around)
       changes.look()
-      await sweep(stored.now().all())
+      const swept = sweep(stored.now().all())
+      if (swept !== undefined) await swept
       return kept
     },
     asked: (search) => findAsked(stored.now(), search, around),

@@ -17,24 +17,48 @@ const mostAtOnce = 100
  */
 export function createSweep(
   around: ApprovalSurroundings,
-): (questions: Iterable<KeptQuestion>) => Promise<void> {
+): (questions: Iterable<KeptQuestion>) => Promise<void> | undefined {
   let last = Number.NEGATIVE_INFINITY
-  return async (questions) => {
+  return (questions) => {
     const time = around.now()
-    if (Math.abs(time - last) < pauseMs) return
+    if (Math.abs(time - last) < pauseMs) return undefined
     last = time
-    const steps: Promise<void>[] = []
-    for (const question of questions) {
-      if (steps.length >= mostAtOnce) break
-      if (question.approval.expiresAt + keptMs > time) continue
-      if (question.overSince === undefined || question.overSince > time)
-        steps.push(around.store.append([], { facts: [markOver(question, time)] }))
-      else if (time - question.overSince >= restOf(question)) steps.push(forget(question, time, around))
-    }
-    for (const { status, ...settled } of await Promise.allSettled(steps))
-      if (status === 'rejected' && 'reason' in settled && !isFactChanged(settled.reason))
-        around.logError(settled.reason)
+    const over = findOver(questions, time)
+    return over.length === 0 ? undefined : sweepAll(over, time, around)
   }
+}
+
+/** Those that a step is to be taken with. */
+function findOver(questions: Iterable<KeptQuestion>, time: number): KeptQuestion[] {
+  const over: KeptQuestion[] = []
+  for (const question of questions) {
+    if (question.approval.expiresAt + keptMs > time) continue
+    if (isNoted(question, time) && time - question.overSince < restOf(question)) continue
+    if (over.push(question) >= mostAtOnce) break
+  }
+  return over
+}
+
+async function sweepAll(
+  over: readonly KeptQuestion[],
+  time: number,
+  around: ApprovalSurroundings,
+): Promise<void> {
+  const settled = await Promise.allSettled(
+    over.map((question) =>
+      isNoted(question, time)
+        ? forget(question, time, around)
+        : around.store.append([], { facts: [markOver(question, time)] }),
+    ),
+  )
+  // Another process may be faster.
+  for (const each of settled)
+    if (each.status === 'rejected' && !isFactChanged(each.reason)) around.logError(each.reason)
+}
+
+/** A note from the future was made by a clock that was ahead. */
+function isNoted(question: KeptQuestion, time: number): question is KeptQuestion & { overSince: number } {
+  return question.overSince !== undefined && question.overSince <= time
 }
 
 /** By then it is over for a clock that is right too, whatever the clock said that noted it. */

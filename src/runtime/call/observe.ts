@@ -30,13 +30,14 @@ export async function beginObserved(
   scope: CallScope,
   { asks }: { asks: boolean },
 ): Promise<ObservedCall> {
-  const prepared = await prepare<never>(called, scope, { recall: recallForPreflight })
-  if (isHalted(prepared)) return refuse(prepared, scope)
+  const planned = await prepare<never>(called, scope, { recall: recallForPreflight })
+  if (isHalted(planned)) return refuse(planned, scope)
+  const prepared = withoutHeld(planned)
   const { decision } = prepared
   const isAsked = decision.effect === 'ask'
   // The agent asks its own person, who is not one whom the policy names.
-  const answered =
-    isAsked && namesApprovers(prepared.registered, scope) ? await answerOf(prepared, scope) : undefined
+  const asksHere = isAsked && (called.parks !== false || namesApprovers(prepared.registered, scope))
+  const answered = asksHere ? await answerOf(prepared, scope) : undefined
   if (answered !== undefined && isHalted(answered)) return refuse(answered, scope)
   if (isAsked && answered === undefined && !asks) return refuse(refuseUnasked(prepared, scope), scope)
   const failed = await writeBegin(prepared, answered?.use, scope)
@@ -44,6 +45,12 @@ export async function beginObserved(
   const effect = isAsked && answered === undefined ? 'ask' : 'allow'
   const shown = redactorOf(prepared.registered, scope).json(decision)
   return { call: called.call.id, tool: toolOf(prepared), effect, reason: shown.reason, decision: shown }
+}
+
+/** What the agent runs is not held back: a person is asked before it runs, or never. */
+function withoutHeld(prepared: Hooked): Hooked {
+  const { held: _, ...plan } = prepared.plan
+  return { ...prepared, plan }
 }
 
 /** What those answered who may decide about the call; until then it is denied, and waits for them. */

@@ -1,6 +1,5 @@
 import type { CallError } from '../../contract/base/errors.ts'
 import { preflightSteps, type BudgetState, type Preflight, type StepReport } from '../../contract/runtime.ts'
-import { abortedEarly } from '../limits/aborted-error.ts'
 import { boundError } from '../record/bound-error.ts'
 import { describeBudgets } from '../limits/budgets.ts'
 import { explainDecision } from './explain-decision.ts'
@@ -9,27 +8,22 @@ import {
   isChecked,
   isHalted,
   isPlanned,
-  halt,
   type Called,
-  type Hooked,
   type StepName,
   type Halted,
 } from '../state/call-state.ts'
 import type { CallScope } from '../state/scope.ts'
 import { redactError, redactorOf, showError, treatmentOf } from '../record/treatments.ts'
-import { createRunWatch } from '../limits/run-watch.ts'
 import { saidDigest } from '../state/said-digest.ts'
-import { recallForPreflight } from './steps/recall.ts'
 import { namesApprovers } from '../permission/keep-question.ts'
 import { whoIsAsked } from '../permission/who-is-asked.ts'
 import { previewOf } from '../permission/to-request.ts'
-import { answeredBefore, findExhaustedBudget } from './steps/approve.ts'
-import { prepare } from './pipeline.ts'
+import { asksPerson, lookAhead } from './would-ask.ts'
 import { countRepeats } from '../limits/repeats.ts'
 
 /** The first six steps of the pipeline, without asking a person: what would happen to this call now. Has no effect, leaves no evidence. */
 export async function preflight(called: Called | Halted, scope: CallScope): Promise<Preflight> {
-  const reached = isHalted(called) ? called : await walkSteps(called, scope)
+  const reached = isHalted(called) ? called : await lookAhead(called, scope)
   const halted = isHalted(reached) ? reached : undefined
   const state: Halted['state'] = isHalted(reached) ? reached.state : reached
   const asks = asksPerson(state, scope)
@@ -89,23 +83,6 @@ function budgetStates(state: Halted['state'], { tenant, session }: CallScope): r
   const { definition } = registered
   const call = { principal, definition, profile, bytesIn: bytesIn ?? 0, at: tenant.now() }
   return describeBudgets(tenant.budgets.budgetsFor(principal, definition), call, tenant.store)
-}
-
-async function walkSteps(called: Called, scope: CallScope): Promise<Hooked | Halted> {
-  const prepared = await prepare<never>(called, scope, { recall: recallForPreflight, isPreflight: true })
-  if (isHalted(prepared)) return prepared
-  const over = findEnded(prepared, scope) ?? findExhaustedBudget(prepared, scope)
-  return over === undefined ? prepared : halt('approve', prepared, over)
-}
-
-/** The session may have been told to end: a call would then be aborted. */
-function findEnded(hooked: Hooked, { session }: CallScope): CallError | undefined {
-  const { ended } = createRunWatch(hooked, session.endings)
-  return ended && abortedEarly(hooked.registered.definition.name, ended, 'before it ran')
-}
-
-function asksPerson(state: Halted['state'], scope: CallScope): boolean {
-  return isPlanned(state) && state.decision.effect === 'ask' && answeredBefore(state, scope) === undefined
 }
 
 /** Without a person to ask, what needs asking is denied, but if the policy names who may decide: it waits for them. */

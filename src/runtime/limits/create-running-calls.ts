@@ -6,8 +6,12 @@ export function isSameQuestion(left: Question, right: Question): boolean {
   return questionText(left) === questionText(right)
 }
 
-/** All that a question says, as one text. */
-export function questionText({ binding, kept = '', ancestors = [] }: Question): string {
+/** All that a question says, as one text, without the sessions above it: after a restart they are others. */
+export function keptQuestionText({ binding, kept = '', ancestors = [] }: Question): string {
+  return canonicalJson([binding, kept, ancestors.map(({ principal: { role } }) => role)])
+}
+
+function questionText({ binding, kept = '', ancestors = [] }: Question): string {
   return canonicalJson([binding, kept, ancestors.map(({ session, principal: { role } }) => [session, role])])
 }
 

@@ -46,7 +46,7 @@ export function settleRepeat(
   if (repeat === undefined || registered === undefined) return
   const { counts, jobs } = scope.session
   const { sideEffect, needs } = registered.definition
-  const name = nameOf(about)
+  const name = resultName(about.result, about.digest)
   const isNew = repeat.result !== name
   repeat.result = name
   if (isNew) repeat.count = 1
@@ -59,9 +59,8 @@ function changesThings(sideEffect: SideEffect): boolean {
   return sideEffect !== 'none' && sideEffect !== 'read'
 }
 
-/** How long a command took is another time each time. */
-function nameOf({ result, digest: whole }: { result: ToolResult; digest: string }): string {
-  const { data, error } = result
+/** Names what a call returned, whose result has this digest: how long a command took is another time each time. */
+export function resultName({ data, error }: Pick<ToolResult, 'data' | 'error'>, whole: string): string {
   if (!isPlainObject(data) || !('duration_ms' in data)) return whole
   return digest(JSON.stringify([{ ...data, duration_ms: 0 }, error?.code ?? null]))
 }

@@ -141,7 +141,7 @@ async function review(reviewed: Reviewed): Promise<CallError | undefined> {
     kept: undefined,
   }
   // A call of a step waits for no person.
-  const approver = admitted.parks ? undefined : admitted.approve
+  const approver = admitted.parks !== false ? undefined : admitted.approve
   if (approver === undefined)
     return unasked(
       asked,

@@ -1,19 +1,22 @@
-import type { Json } from '../../contract/base/json.ts'
-import type { Todo } from '../../contract/base/todo.ts'
 import type { ToolRestriction } from '../../contract/runtime.ts'
 import type { Fact, FactChange, Store } from '../../contract/store.ts'
-import { isPlainObject } from '../../kit/json/is-plain-object.ts'
-import { followFacts } from '../../kit/follow-facts.ts'
-import { parseJson } from '../../kit/json/parse-json.ts'
+import { countKeptCalls } from './count-kept-calls.ts'
+import {
+  createSessionParts,
+  nameOf,
+  toFact,
+  without,
+  type Named,
+  type Part,
+  type SessionParts,
+} from './session-parts.ts'
 import type {
-  EnteredPlan,
   HeldApproval,
   KeptPart,
   KeptSession,
   SessionApprovals,
   SessionBook,
 } from '../state/session-book.ts'
-import { countRecordedCalls } from './count-recorded-calls.ts'
 
 /** What a book of sessions stands on. */
 export interface SessionBookSurroundings {
@@ -30,29 +33,13 @@ const keptMs = 90 * 86_400_000
 /** How often it is looked for such sessions. */
 const sweepMs = 3_600_000
 
-/** What is kept of a session, each in a fact of its own, so that two processes can add to it at the same time. */
-type Part = Named &
-  (
-    | { part: 'owner'; madeAt: number; openedAt: number }
-    | { part: 'approval'; key: string; approval: Omit<HeldApproval, 'until'> }
-    | { part: 'restriction'; name: string; order: number; restriction: ToolRestriction }
-    | { part: 'plan'; plan: EnteredPlan }
-    | { part: 'todos'; todos: readonly Todo[] }
-  )
-
-/** Whose it is: what is kept for one owner is nothing to another, also if both opened it at once. */
-interface Named {
-  readonly session: string
-  readonly actor: string
-  readonly role: string
-}
-
 /** The sessions in a store that were opened by an id of their own. */
 export function createSessionBook(around: SessionBookSurroundings): SessionBook {
   const { store, now } = around
-  const kept = createReader(store)
+  const kept = createSessionParts(store)
   const parts = (tenant: string, id: string): readonly Part[] => kept().of(tenant, id)
   const sweep = createSweep(kept)
+  const open = createShared<ReturnType<typeof countKeptCalls>>()
   const isOf = (each: Named, { actor, role }: Pick<Named, 'actor' | 'role'>): boolean =>
     each.actor === actor && each.role === role
   return {
@@ -72,8 +59,29 @@ export function createSessionBook(around: SessionBookSurroundings): SessionBook 
       const madeAt = before?.madeAt ?? now()
       const name = { session: id, actor, role }
       const owner: Part = { ...name, part: 'owner', madeAt, openedAt: now() }
-      write([...sweep(now()), toFact(tenant, owner)], around)
-      return openKept({ tenant, name, madeAt }, { around, parts: own })
+      const here: Part = { ...name, part: 'open', writer: store.writer }
+      const isGone = (part: Part): boolean => part.part === 'open' && !store.lives(part.writer)
+      const gone = own().filter((part) => isGone(part))
+      write(
+        [...sweep(now()), ...gone.map((part) => without(toFact(tenant, part)))].concat(
+          toFact(tenant, owner),
+          toFact(tenant, here),
+        ),
+        around,
+      )
+      const key = toFact(tenant, owner).id
+      const isShared = (part: Part): boolean =>
+        part.part === 'open' && part.writer !== store.writer && store.lives(part.writer)
+      const counted = open.take(nameOf(tenant, key), () =>
+        countKeptCalls(
+          { store, tenant, session: id, since: madeAt },
+          { isNew: before === undefined, others: createFilter(own, isShared), now: own },
+        ),
+      )
+      const close = (): void => {
+        if (open.release(nameOf(tenant, key))) write([without(toFact(tenant, here))], around)
+      }
+      return { ...openKept(tenant, name, { around, parts: own }), ...counted, close }
     },
   }
 }
@@ -90,25 +98,40 @@ function createFilter(all: () => readonly Part[], passes: (part: Part) => boolea
   }
 }
 
-interface Opened {
-  readonly tenant: string
-  readonly name: Named
-  readonly madeAt: number
-}
-
 interface Kept {
   readonly around: SessionBookSurroundings
   /** The same list for as long as nothing changed. */
   readonly parts: () => readonly Part[]
 }
 
-function openKept({ tenant, name, madeAt }: Opened, kept: Kept): KeptSession {
-  const { store } = kept.around
-  const { session } = name
+/** What all who have something open share, until the last of them releases it. */
+function createShared<Value>() {
+  const shared = new Map<string, { value: Value; times: number }>()
   return {
-    id: session,
+    take(key: string, make: () => Value): Value {
+      const one = shared.get(key) ?? { value: make(), times: 0 }
+      one.times++
+      shared.set(key, one)
+      return one.value
+    },
+    /** Whether that was the last. */
+    release(key: string): boolean {
+      const one = shared.get(key)
+      if (one === undefined || --one.times > 0) return false
+      return shared.delete(key)
+    },
+  }
+}
+
+function openKept(
+  tenant: string,
+  name: Named,
+  kept: Kept,
+): Omit<KeptSession, 'counts' | 'catchUp' | 'close'> {
+  const { store } = kept.around
+  return {
+    id: name.session,
     approvals: createApprovals(tenant, name, kept),
-    countCalls: () => countRecordedCalls(store, { tenant, session, since: madeAt }),
     ...createKeptRestrictions(tenant, name, kept),
     plan: createKeptPart(tenant, kept, {
       pick: (part) => (part.part === 'plan' ? part.plan : undefined),
@@ -240,10 +263,6 @@ function createApprovals(tenant: string, name: Named, { around, parts }: Kept): 
   }
 }
 
-function without(fact: Fact): FactChange {
-  return { ...fact, value: undefined }
-}
-
 const noApproval: HeldApproval = { call: '', tool: '', identity: '', scope: '', givenAt: 0, until: 0 }
 
 /** By the clock of this process, whatever becomes of the time of day from here on. */
@@ -252,77 +271,6 @@ function endOf(
   { now, tick }: SessionBookSurroundings,
 ): number {
   return expiresAt === undefined ? Number.POSITIVE_INFINITY : tick() + (expiresAt - now())
-}
-
-interface SessionParts {
-  /** The same list for as long as nothing of it changed. */
-  of(tenant: string, id: string): readonly Part[]
-  all(): Iterable<readonly [fact: Fact, part: Part]>
-}
-
-/** What is kept of sessions as it is now. */
-function createReader(store: Store): () => SessionParts {
-  const parts = new Map<string, readonly [Fact, Part]>()
-  const bySession = new Map<string, readonly Part[]>()
-  const none: readonly Part[] = []
-  const remove = ({ tenant, id }: Pick<Fact, 'tenant' | 'id'>): void => {
-    const part = parts.get(nameOf(tenant, id))?.[1]
-    if (part === undefined) return
-    parts.delete(nameOf(tenant, id))
-    const name = nameOf(tenant, part.session)
-    const rest = bySession.get(name)?.filter((each) => each !== part) ?? none
-    if (rest.length === 0) bySession.delete(name)
-    else bySession.set(name, rest)
-  }
-  const refresh = followFacts(store, 'session', {
-    clear() {
-      parts.clear()
-      bySession.clear()
-    },
-    put(fact) {
-      remove(fact)
-      const { tenant, id, value } = fact
-      if (!isPart(value)) return
-      parts.set(nameOf(tenant, id), [fact, value])
-      const name = nameOf(tenant, value.session)
-      bySession.set(name, [...(bySession.get(name) ?? none), value])
-    },
-    remove,
-  })
-  const read: SessionParts = {
-    of: (tenant, id) => bySession.get(nameOf(tenant, id)) ?? none,
-    all: () => parts.values(),
-  }
-  return () => {
-    refresh()
-    return read
-  }
-}
-
-function nameOf(tenant: string, id: string): string {
-  return `${tenant} ${id}`
-}
-
-function toFact(tenant: string, part: Part): Fact {
-  const rest = part.part === 'approval' ? part.key : part.part === 'restriction' ? part.name : ''
-  const id = [part.session, part.actor, part.role, part.part, rest].join(' ')
-  return { tenant, kind: 'session', id, value: toValue(part) }
-}
-
-function toValue(part: Part): Json {
-  return parseJson(JSON.stringify(part))
-}
-
-function isPart(value: unknown): value is Part {
-  if (!isPlainObject(value)) return false
-  if (!['session', 'actor', 'role'].every((field) => typeof value[field] === 'string')) return false
-  if (value['part'] === 'owner')
-    return typeof value['madeAt'] === 'number' && typeof value['openedAt'] === 'number'
-  if (value['part'] === 'approval')
-    return typeof value['key'] === 'string' && isPlainObject(value['approval'])
-  if (value['part'] === 'todos') return Array.isArray(value['todos'])
-  const { part } = value
-  return (part === 'restriction' || part === 'plan') && isPlainObject(value[part])
 }
 
 /** Takes away what is kept of sessions that were not opened for long; looks for them now and then. */

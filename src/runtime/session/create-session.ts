@@ -1,3 +1,4 @@
+import type { CallRequest } from '../../contract/call-request.ts'
 import type { RuntimeEvent } from '../../contract/events.ts'
 import type { ObservedCalls } from '../../contract/observed.ts'
 import type { Session } from '../../contract/runtime.ts'
@@ -6,6 +7,7 @@ import { once } from '../../kit/time/once.ts'
 import { endAllObserved, endObserved } from '../call/end-observed.ts'
 import { describeAvailable } from '../call/describe-available.ts'
 import { preflight } from '../call/preflight.ts'
+import { mayAsk, wouldAsk } from '../call/would-ask.ts'
 import { listApprovals, revokeApproval } from '../permission/session-approvals.ts'
 import type { Endings } from '../state/endings.ts'
 import type { Family } from '../state/family.ts'
@@ -72,6 +74,7 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
       const called = calls.look({ tool, input, ...options })
       return preflight(endings.closed ? closedStop(called, seed.isRuntimeClosed()) : called, calls.scope())
     },
+    asks: async (tool, input, options = {}) => !endings.closed && asks({ ...options, tool, input }, calls),
     ...(seed.observes !== undefined && { observed: toObserved(calls, seed) }),
     abort: (id, reason) => calls.abort(id, reason),
     instructions: () => state.instructions.list(),
@@ -93,14 +96,27 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
   return { session, family: { ...toFamily(seed, state, view), signal, children } }
 }
 
+/** Whether a call would ask. */
+async function asks(request: CallRequest, calls: SessionCalls): Promise<boolean> {
+  const scope = calls.scope()
+  const { tool, presentation = 'canonical', idempotencyKey } = request
+  const registered = scope.session.find(tool, presentation)
+  // Most calls end here.
+  if (registered === undefined || !(idempotencyKey !== undefined || mayAsk(registered, scope))) return false
+  return wouldAsk(calls.look(request), scope)
+}
+
 /** Calls that the agent of a session runs itself. */
 function toObserved(calls: SessionCalls, seed: SessionSeed): ObservedCalls {
   return {
-    begin: (tool, input, { id, name, presentation = 'canonical', asks = false }) =>
-      observeCall(calls.observed({ tool, input, id, rawName: name, presentation }), calls.scope(), {
+    begin(tool, input, { id, name, presentation = 'canonical', asks = false, keeps = false, own }) {
+      const request = { tool, input, id, rawName: name, presentation }
+      return observeCall(calls.observed(request, keeps), calls.scope(), {
         asks,
+        own: own && seed.ownTool(tool, own),
         isRuntimeClosed: () => seed.isRuntimeClosed(),
-      }),
+      })
+    },
     end: (id, end) => endObserved(id, end, calls.scope()),
     endAll: () => endAllObserved(calls.scope()),
   }
@@ -119,6 +135,7 @@ function toFamily(
     elicit,
     standingConsents,
     calls: state.counts.family,
+    catchUp: state.catchUp,
     agentSlots: state.agentSlots,
     lineage: [
       {

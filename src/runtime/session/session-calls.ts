@@ -23,7 +23,7 @@ export interface SessionCalls {
   start(
     request: Returning,
     origin: Call['origin'],
-    inTurn?: InTurn & { readonly parks: boolean },
+    inTurn?: InTurn & Pick<CallerOptions, 'parks'>,
   ): Promise<ToolResult>
   /** Ends a call of a model without running it, with its evidence: with this error, or as the function says. */
   skip(
@@ -32,8 +32,8 @@ export interface SessionCalls {
   ): Promise<ToolResult>
   /** A call as it would come to the pipeline, for one who looks what would become of it. */
   look(request: CallRequest): Called
-  /** A call that an agent runs itself, which counts as one of the session. */
-  observed(request: CallRequest): Called
+  /** A call that an agent runs itself, which counts as one of the session. `keeps` says whether its question waits in the store. */
+  observed(request: CallRequest, keeps: boolean): Called
   abort(id: string, reason: string | undefined): boolean
   /** Resolves when none runs. */
   settled(): Promise<void>
@@ -122,9 +122,9 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
         .catch((cause: unknown) => recordDefect(called, cause, own))
     },
     look,
-    observed(request) {
+    observed(request, keeps) {
       made++
-      return look(request, 'llm')
+      return { ...look(request, 'llm'), parks: keeps && 'anew' }
     },
     abort: (id, reason) => abortCalls(running, endings, { id, reason }),
     async settled() {
@@ -168,7 +168,7 @@ function withShownName(
   return { ...request, tool: redactor.text(tool) }
 }
 
-const neverParks = { parks: false, answers: undefined }
+const neverParks = { parks: false, answers: undefined } as const
 
 /** Whom the session asks, where the call does not say. */
 function toCallerOptions(

@@ -1,7 +1,8 @@
 import type { Approver } from '../../contract/approval.ts'
 import type { ElicitationHandler } from '../../contract/base/elicitation.ts'
 import type { Principal } from '../../contract/base/principal.ts'
-import type { ObservedAgent } from '../../contract/observed.ts'
+import type { ObservedAgent, OwnTool } from '../../contract/observed.ts'
+import type { Registered } from '../../contract/registry.ts'
 import type { RuntimeEvent } from '../../contract/events.ts'
 import type { ToolRestriction } from '../../contract/runtime.ts'
 import type { Todo } from '../../contract/base/todo.ts'
@@ -20,6 +21,8 @@ export interface SessionSeed extends ViewSeed {
   signal: AbortSignal | undefined
   /** The agent whose own calls it decides about. */
   observes: ObservedAgent | undefined
+  /** A tool of that agent that Handrail does not have. */
+  ownTool(name: string, own: OwnTool): Registered
   /** Paths of files that it has to deliver. */
   deliverables: readonly string[]
   /** Narrows the set from now on; returns the function that takes that back. */

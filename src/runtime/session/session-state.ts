@@ -34,8 +34,12 @@ export function createSessionState(parts: SessionStateParts): SessionState {
   const { kept } = seed
   const ownId = kept?.id ?? seed.id ?? newId('ses', first.now())
   const id = observes === undefined ? ownId : observedId(principal, observes)
-  // Its calls in other processes count if there is a limit.
-  const made = kept === undefined || first.limits.callsPerSession === undefined ? 0 : kept.countCalls()
+  const find: SessionState['find'] = (name, presentation) => view.find(name, presentation)
+  const countsAll = first.limits.callsPerSession !== undefined
+  const catchUp = kept
+    ? (): void => kept.catchUp({ find: (name) => find(name, 'canonical'), countsAll })
+    : parent?.catchUp
+  catchUp?.()
   let sequence = 0
   return {
     id,
@@ -55,8 +59,13 @@ export function createSessionState(parts: SessionStateParts): SessionState {
     instructions: createReadInstructions(),
     ancestors: parent?.lineage,
     observes,
-    counts: { calls: made, family: parent?.calls ?? { made, changes: 0 }, repeats: new Map() },
-    find: (name, presentation) => view.find(name, presentation),
+    counts: kept?.counts ?? {
+      calls: 0,
+      family: parent?.calls ?? { made: 0, changes: 0 },
+      repeats: new Map(),
+    },
+    catchUp,
+    find,
     exclusion: (registered) => view.exclusion(registered),
     status: (registered) => view.status(registered),
     names: () => view.names(),

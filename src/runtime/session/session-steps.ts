@@ -32,8 +32,9 @@ export async function runStep(
   context: StepContext,
 ): Promise<StepResult> {
   const { results, endReason } = await context.run(calls, options)
-  const requests = results.map((result, index) => toPlainRequest(calls[index], result, options.origin))
-  return toStep(results, { requests, endReason, order: results.map(({ callId }) => callId) }, context)
+  const requestOf = (result: ToolResult, index: number): CallRequest =>
+    toPlainRequest(calls[index], result, options.origin)
+  return toStep(results, { requestOf, endReason, order: results.map(({ callId }) => callId) }, context)
 }
 
 /** Goes on with the calls of a step whose question was answered. */
@@ -65,7 +66,8 @@ export async function resumeStep(
     }
   }
   const order = step.order.map((id) => ids.get(id) ?? id)
-  const next = toStep(ended, { requests: asked, endReason: ran.endReason, order }, context)
+  const requestOf = (_: ToolResult, index: number): CallRequest | undefined => asked[index]
+  const next = toStep(ended, { requestOf, endReason: ran.endReason, order }, context)
   return sortStep({ ...next, results: [...results, ...next.results], waiting: [...waiting, ...next.waiting] })
 }
 
@@ -145,18 +147,22 @@ async function settle(
 
 function toStep(
   all: readonly ToolResult[],
-  about: { requests: readonly CallRequest[]; endReason: TurnResult['endReason']; order: readonly string[] },
+  about: {
+    /** The call that has this result, as data. */
+    requestOf(result: ToolResult, index: number): CallRequest | undefined
+    endReason: TurnResult['endReason']
+    order: readonly string[]
+  },
   context: StepContext,
 ): StepResult {
-  const { tenant } = context.scope()
+  const { tenant, session } = context.scope()
   const results: ToolResult[] = []
   const waiting: WaitingCall[] = []
   for (const [index, result] of all.entries()) {
-    const id = result.error?.data?.['approval']
-    const found =
-      result.outcome === 'waiting' && typeof id === 'string' ? tenant.approvals.find(id) : undefined
-    const approval = found?.tenant === context.scope().session.principal.tenant ? found : undefined
-    const call = about.requests[index]
+    const id = result.outcome === 'waiting' ? result.error?.data?.['approval'] : undefined
+    const found = typeof id === 'string' ? tenant.approvals.find(id) : undefined
+    const approval = found?.tenant === session.principal.tenant ? found : undefined
+    const call = approval && about.requestOf(result, index)
     if (approval === undefined || call === undefined) results.push(result)
     else waiting.push({ callId: result.callId, call, approval: copyJson(approval) })
   }
@@ -164,10 +170,12 @@ function toStep(
 }
 
 function sortStep({ results, waiting, order, endReason }: StepResult): StepResult {
-  const place = ({ callId }: { readonly callId: string }): number => order.indexOf(callId)
+  const places = new Map(order.map((callId, place) => [callId, place]))
+  const inOrder = <Called extends { readonly callId: string }>(all: readonly Called[]): readonly Called[] =>
+    all.toSorted((left, right) => (places.get(left.callId) ?? -1) - (places.get(right.callId) ?? -1))
   return {
-    results: results.toSorted((left, right) => place(left) - place(right)),
-    waiting: waiting.toSorted((left, right) => place(left) - place(right)),
+    results: inOrder(results),
+    waiting: inOrder(waiting),
     order,
     endReason:
       endReason === 'completed' || endReason === 'waiting'

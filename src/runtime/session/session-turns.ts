@@ -7,7 +7,7 @@ import { prepare } from '../call/pipeline.ts'
 import { refuseCall } from '../call/refuse-call.ts'
 import { recallForPreflight } from '../call/steps/recall.ts'
 import { subjectOf } from '../permission/keep-question.ts'
-import { isHalted } from '../state/call-state.ts'
+import { isHalted, type CallerOptions } from '../state/call-state.ts'
 import { runTurn, toRequest } from '../turn/turn.ts'
 import type { SessionCalls } from './session-calls.ts'
 import { findBegun, type BegunResults } from './find-begun.ts'
@@ -17,8 +17,8 @@ import { resumeStep, runStep, type StepContext } from './session-steps.ts'
 interface TurnOptions {
   readonly signal?: AbortSignal | undefined
   readonly origin?: Origin | undefined
-  /** Whether none of them waits for a person. */
-  readonly parks: boolean
+  /** Whether none of them waits for a person, and how those that would come back. */
+  readonly parks: CallerOptions['parks']
   /** Whether calls that were begun before are not run again. */
   readonly once?: boolean | undefined
 }
@@ -58,7 +58,8 @@ export function createSessionTurns(
       const hooked = await prepare<never>(calls.look(request), scope, how)
       return isHalted(hooked) ? undefined : subjectOf(hooked, scope)
     },
-    run: (requests, { wait = false, ...options }) => turn(requests, { ...options, parks: !wait }),
+    run: (requests, { wait = false, anew = false, ...options }) =>
+      turn(requests, { ...options, parks: !wait && (anew ? 'anew' : 'step') }),
   }
   return {
     turn: (requests, options) => turn(requests, { ...options, parks: false }),

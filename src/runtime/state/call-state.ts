@@ -18,6 +18,7 @@ import type {
 } from '../../contract/base/result.ts'
 import type { FactChange } from '../../contract/store.ts'
 import type { Repair } from '../../contract/base/schema.ts'
+import type { Returns } from './approval-book.ts'
 import type { Allowance, HeldBudget } from './budget-state.ts'
 import type { Repeat } from './family.ts'
 import type { TurnPlace } from './turn-place.ts'
@@ -71,8 +72,8 @@ export type CheckedOutput = After<'check-output'>
 export type CallerOptions = {
   readonly [option in 'approve' | 'elicit' | 'onProgress' | 'caller']: CallRequest[option]
 } & {
-  /** Whether the call does not wait for a person: what it asks is kept, and it comes back once that is answered. */
-  readonly parks: boolean
+  /** Whether the call does not wait for a person: what it asks is kept, and it comes back once that is answered, and how. */
+  readonly parks: false | Exclude<Returns, 'held'>
   /** Of a call that comes back: the id of the pending approval that it waited for. */
   readonly answers: string | undefined
 }

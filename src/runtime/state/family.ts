@@ -1,6 +1,7 @@
 import type { Approver } from '../../contract/approval.ts'
 import type { ElicitationHandler } from '../../contract/base/elicitation.ts'
 import type { Ancestor, Principal } from '../../contract/base/principal.ts'
+import type { ToolDefinition } from '../../contract/base/tool.ts'
 import type { Registered } from '../../contract/registry.ts'
 import type { Session } from '../../contract/runtime.ts'
 import type { SessionMode } from './session-mode.ts'
@@ -22,6 +23,14 @@ export interface Repeat {
   changes: number
 }
 
+/** What a session has done so far, where that has a limit. */
+export interface SessionCounts {
+  calls: number
+  /** With those of the sessions above and below. */
+  readonly family: CallCount
+  readonly repeats: Map<ToolDefinition, Map<string, Repeat>>
+}
+
 /** What a session hands to those that it opens: none of them may do more than it may itself. */
 export interface Family {
   readonly principal: Principal
@@ -32,6 +41,8 @@ export interface Family {
   /** Aborts the session and all that it opened. */
   readonly signal: AbortSignal | undefined
   readonly calls: CallCount
+  /** Counts what other processes did that have the topmost session open; undefined if none can. */
+  readonly catchUp: (() => void) | undefined
   /** Of agent-starting calls, for the session and all that it opened together. */
   readonly agentSlots: Slots
   /** The session, then those above it, the nearest first. */

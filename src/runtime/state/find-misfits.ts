@@ -1,4 +1,4 @@
-import { errorTable } from '../../contract/base/errors.ts'
+import { errorTable } from '../../contract/errors/error-table.ts'
 import { isJsonObject } from '../../kit/json/is-json-object.ts'
 import type { Issue, Json } from '../../contract/base/json.ts'
 import type { ContentBlock } from '../../contract/base/result.ts'

@@ -22,7 +22,7 @@ import type { ToolDefinition } from '../../contract/base/tool.ts'
 import type { ArtifactStore, Store } from '../../contract/store.ts'
 import type { Redactor } from '../../kit/secrets/redact.ts'
 import type { BudgetPlan } from './budget-state.ts'
-import type { CallCount, Repeat } from './family.ts'
+import type { SessionCounts } from './family.ts'
 import type { ApprovalBook } from './approval-book.ts'
 import type { ConsentBook } from './consent-book.ts'
 import type { ResourcePool } from './resource-pool.ts'
@@ -118,12 +118,9 @@ export interface SessionState {
   readonly approvals: SessionApprovals
   /** Undefined for a session that no other one opened. */
   readonly ancestors: readonly Ancestor[] | undefined
-  readonly counts: {
-    calls: number
-    /** With those of the sessions above and below. */
-    readonly family: CallCount
-    readonly repeats: Map<ToolDefinition, Map<string, Repeat>>
-  }
+  readonly counts: SessionCounts
+  /** Counts what other processes did that have the session open; undefined for one that no other process can open. */
+  readonly catchUp: (() => void) | undefined
   /** The agent that runs its calls itself; undefined if Handrail does. */
   readonly observes: ObservedAgent | undefined
   /** Of agent-starting calls, with those of the sessions above and below. */

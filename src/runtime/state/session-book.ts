@@ -1,6 +1,8 @@
 import type { Mode, Principal } from '../../contract/base/principal.ts'
 import type { Todo } from '../../contract/base/todo.ts'
+import type { Registered } from '../../contract/registry.ts'
 import type { SessionApproval, ToolRestriction } from '../../contract/runtime.ts'
+import type { SessionCounts } from './family.ts'
 
 /** A yes for the session, and until which tick it holds. */
 export interface HeldApproval extends SessionApproval {
@@ -45,8 +47,15 @@ export interface EnteredPlan {
 export interface KeptSession {
   readonly id: string
   readonly approvals: SessionApprovals
-  /** How many calls of it, and of those that it opened, the evidence has: at least those that were counted. Reads all of the tenant's evidence. */
-  countCalls(): number
+  /** What it has done so far: the same for all who have it open in this process. */
+  readonly counts: SessionCounts
+  /**
+   * Counts what the evidence has of it besides: at the first time what was before, then what other processes do that have it open. Costs nothing while
+   * none has. `countsAll`: its calls have a limit; then the first time reads all evidence of the tenant.
+   */
+  catchUp(about: { find: (name: string) => Registered | undefined; countsAll: boolean }): void
+  /** It is not open here any more, as often as it was opened. */
+  close(): void
   /** What narrows it, in the order in which that was added. */
   restrictions(): readonly ToolRestriction[]
   /** In the place of the one with this name. Returns what ends it. */

@@ -1,4 +1,5 @@
-import { errorTable, ToolFailure, type CallError } from '../../contract/base/errors.ts'
+import { ToolFailure, type CallError } from '../../contract/base/errors.ts'
+import { errorTable } from '../../contract/errors/error-table.ts'
 import { callError } from '../../kit/result/call-error.ts'
 import { isIssue, toJson } from '../../kit/json/to-json.ts'
 import { findErrorMisfits } from './find-misfits.ts'

@@ -1,6 +1,7 @@
-import type { Answer, HookAgent, Verdict } from '../base/agent.ts'
+import { readClaudeMessage } from '../../../compose/agents/claude-code.ts'
+import type { Answer, Verdict } from '../../../compose/agents/native-agent.ts'
+import type { HookAgent } from '../base/agent.ts'
 import { applyPatch } from '../base/apply-patch.ts'
-import { readClaudeMessage } from './claude-code.ts'
 
 /**
  * Codex: https://developers.openai.com/codex/hooks. It refuses `allow` and `ask` as answers of a hook, and goes on with its own rules if a hook says
@@ -16,8 +17,10 @@ export const codex: HookAgent = {
   tools: {
     Bash: { tool: 'Bash', fields: { command: ['command'] } },
     apply_patch: applyPatch,
+    view_image: { tool: 'Read', fields: { file_path: ['path'] } },
   },
-  harmless: new Set(['update_plan', 'request_user_input']),
+  harmless: new Set(['create_goal', 'get_goal', 'request_user_input', 'update_goal', 'update_plan']),
+  startsInProject: true,
   settings: {
     user: { path: '.codex/hooks.json', variable: 'CODEX_HOME' },
     project: '.codex/hooks.json',

@@ -1,7 +1,9 @@
-import type { JsonObject } from '../../../contract/base/json.ts'
-import type { Answer, HookAgent, HookMessage, Verdict } from '../base/agent.ts'
-import { fieldOf, objectOf, textOf } from '../base/read-fields.ts'
-import { readToolMessage } from '../base/read-tool-message.ts'
+import type { Json, JsonObject } from '../../../contract/base/json.ts'
+import type { Answer, HookMessage, MappedCall, Verdict } from '../../../compose/agents/native-agent.ts'
+import type { HookAgent } from '../base/agent.ts'
+import { applyPatch } from '../base/apply-patch.ts'
+import { fieldOf, objectOf, textOf } from '../../../compose/agents/read-fields.ts'
+import { readToolMessage } from '../../../compose/agents/read-tool-message.ts'
 
 /** GitHub Copilot CLI: https://docs.github.com/en/copilot/reference/hooks-configuration. Its messages do not name their event. */
 export const copilot: HookAgent = {
@@ -22,12 +24,26 @@ export const copilot: HookAgent = {
       tool: 'Edit',
       fields: { file_path: ['path'], old_string: ['old_str'], new_string: ['new_str'] },
     },
-    grep: { tool: 'Grep', fields: { pattern: ['pattern'], path: ['path'], glob: ['glob'] } },
-    glob: { tool: 'Glob', fields: { pattern: ['pattern'], path: ['path'] } },
+    apply_patch: applyPatch,
+    grep: lookIn('Grep'),
+    rg: lookIn('Grep'),
+    glob: lookIn('Glob'),
     web_fetch: { tool: 'WebFetch', fields: { url: ['url'] } },
     web_search: { tool: 'WebSearch', fields: { query: ['query'] } },
   },
-  harmless: new Set(['ask_user', 'list_bash', 'read_bash', 'report_intent', 'task', 'update_todo']),
+  harmless: new Set([
+    'ask_user',
+    'fetch_copilot_cli_documentation',
+    'list_agents',
+    'list_bash',
+    'read_agent',
+    'read_bash',
+    'report_intent',
+    'stop_bash',
+    'task',
+    'update_todo',
+    'write_agent',
+  ]),
   settings: {
     user: { path: '.copilot/hooks/handrail.json', variable: 'COPILOT_HOME' },
     project: '.github/hooks/handrail.json',
@@ -42,7 +58,36 @@ export const copilot: HookAgent = {
   },
 }
 
-function readCopilotMessage(message: JsonObject, told: string | undefined): HookMessage | string {
+/** A search, in each of the folders that it names; of a release that takes one `path`, there too. Undefined if they are no texts. */
+function lookIn(tool: 'Grep' | 'Glob') {
+  return (input: JsonObject): readonly MappedCall[] | undefined => {
+    const { pattern, glob, path = [], paths = [] } = input
+    const folders = [path, paths].flat()
+    if (typeof pattern !== 'string' || !folders.every((folder) => typeof folder === 'string'))
+      return undefined
+    // What is not named is searched from the folder that the agent is in.
+    if ([paths].flat().length === 0) folders.push('.')
+    return folders.map((folder) => {
+      const look: JsonObject = { pattern, path: folder }
+      if (tool === 'Grep' && typeof glob === 'string') look['glob'] = glob
+      return { tool, input: look }
+    })
+  }
+}
+
+/** Its tool for patches takes a text, which comes as the JSON of one. */
+function withTextInput(message: JsonObject): JsonObject {
+  const { toolArgs } = message
+  if (typeof toolArgs !== 'string' || !toolArgs.startsWith('"')) return message
+  try {
+    return { ...message, toolArgs: { input: JSON.parse(toolArgs) as Json } }
+  } catch {
+    return message
+  }
+}
+
+function readCopilotMessage(said: JsonObject, told: string | undefined): HookMessage | string {
+  const message = withTextInput(said)
   const event = told ?? textOf(message, 'hook_event_name')
   if (event === undefined) return 'neither --event nor the message says which event it is of'
   switch (event.slice(0, 1).toLowerCase() + event.slice(1)) {

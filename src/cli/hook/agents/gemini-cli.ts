@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../../contract/base/json.ts'
-import type { Answer, HookAgent, HookMessage, Verdict } from '../base/agent.ts'
-import { fieldOf, objectOf, textOf } from '../base/read-fields.ts'
-import { readToolMessage } from '../base/read-tool-message.ts'
+import type { Answer, HookMessage, Verdict } from '../../../compose/agents/native-agent.ts'
+import type { HookAgent } from '../base/agent.ts'
+import { fieldOf, objectOf, textOf } from '../../../compose/agents/read-fields.ts'
+import { readToolMessage } from '../../../compose/agents/read-tool-message.ts'
 
 const file = ['file_path', 'absolute_path']
 const folder = ['dir_path', 'path']

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../contract/base/json.ts'
-import type { MappedCall } from './agent.ts'
-import { textOf } from './read-fields.ts'
+import type { MappedCall } from '../../../compose/agents/native-agent.ts'
+import { textOf } from '../../../compose/agents/read-fields.ts'
 
 /**
  * The calls that a patch in the form of Codex comes to: one for each file that it adds, changes, moves or deletes. Undefined if a line is not

@@ -12,7 +12,8 @@ import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { withinMs } from '../../../kit/time/within-ms.ts'
 import { fromApprovalForm, toApprovalForm } from '../../translate/approval-form.ts'
 import { createRequestStates, toPending, type RequestState } from './request-states.ts'
-import type { Attachment, CallEvent, Needs, OpenCall, Question } from './open-call.ts'
+import type { CallEvent, Needs, OpenCall, Question } from './open-call.ts'
+import { toAttachment } from './to-attachment.ts'
 import { longestMs } from '../../../kit/time/longest-ms.ts'
 
 /** `legacy`: handshake and sessions (to 2025-11-25). `modern`: 2026-07-28. */
@@ -140,18 +141,5 @@ async function sendAll(needs: Needs, { mcpReq }: ServerContext): Promise<void> {
     needs.answer(answers)
   } catch (error) {
     needs.fail(error)
-  }
-}
-
-function toAttachment({ mcpReq }: ServerContext, log: (line: string) => void): Attachment {
-  const progressToken = mcpReq._meta?.progressToken
-  if (progressToken === undefined) return { signal: mcpReq.signal, onProgress: undefined }
-  return {
-    signal: mcpReq.signal,
-    onProgress: (update) => {
-      mcpReq
-        .notify({ method: 'notifications/progress', params: { progressToken, ...update } })
-        .catch((error: unknown) => log(`mcp: progress could not be sent: ${String(error)}`))
-    },
   }
 }

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import type { ApprovalRequest } from '../../../contract/approval.ts'
 import type { ToolResult } from '../../../contract/base/result.ts'
-import { openCall, type Attachment, type ProgressUpdate } from './open-call.ts'
+import type { ProgressUpdate } from './create-progress.ts'
+import { openCall, type Attachment } from './open-call.ts'
 
 /** A call that ends when it is told to, and what its first request sees of it. */
 function start() {

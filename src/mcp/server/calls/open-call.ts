@@ -3,13 +3,7 @@ import type { CallRequest } from '../../../contract/call-request.ts'
 import type { JsonObject } from '../../../contract/base/json.ts'
 import type { PresentedTool } from '../../../contract/registry.ts'
 import type { ToolResult } from '../../../contract/base/result.ts'
-
-/** How far a call is. `progress` only grows. */
-export interface ProgressUpdate {
-  progress: number
-  total?: number
-  message?: string
-}
+import { createProgress, type ProgressUpdate } from './create-progress.ts'
 
 /** One request of the client that waits for a call: it can cancel the call and may want its progress. */
 export interface Attachment {
@@ -78,8 +72,7 @@ export function openCall(
   /** What its client is to be told, the oldest first. */
   const waiting: (CallEvent & { kind: 'needs' | 'question' })[] = []
   let emitted = Promise.withResolvers<void>()
-  /** What was told last. Nothing is a beginning too. */
-  let progress: number | undefined
+  const toProgress = createProgress()
 
   const detach = (): void => {
     attachment?.signal.removeEventListener('abort', abort)
@@ -125,15 +118,10 @@ export function openCall(
     get wantsProgress() {
       return attachment?.onProgress !== undefined
     },
-    report({ message, done, total }) {
-      const value = typeof done === 'number' ? done : (progress ?? 0) + 1
-      if (attachment?.onProgress === undefined || !(value > (progress ?? -Number.MIN_VALUE))) return
-      progress = value
-      attachment.onProgress({
-        progress,
-        ...(typeof total === 'number' && { total }),
-        ...(message !== '' && { message }),
-      })
+    report(reported) {
+      if (attachment?.onProgress === undefined) return
+      const update = toProgress(reported)
+      if (update !== undefined) attachment.onProgress(update)
     },
   }
 }

@@ -8,10 +8,10 @@ import {
 } from '@modelcontextprotocol/server'
 import type { ToolResult } from '../../../contract/base/result.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
-import { toMcpResult } from '../../translate/to-mcp-result.ts'
 import { createCallDispatcher, declaredBy, type Era, type Patience } from '../calls/call-dispatcher.ts'
 import { serveListen } from './serve-listen.ts'
 import { notifyChanges } from './notify-changes.ts'
+import { presentResult } from './present-result.ts'
 import type { ClientSession } from '../session/client-session.ts'
 import { guarded } from '../calls/guarded.ts'
 import type { OpenCall } from '../calls/open-call.ts'
@@ -131,22 +131,10 @@ export function toAskedCall({ name, arguments: input, _meta }: CallToolRequest['
   }
 }
 
-/**
- * An unknown tool is a result with `isError`, not a protocol error: clients show results to the model, which can then take the right
- * name, and often end the turn on protocol errors. What it says names tools as this client calls them, but for advice to the operator, who writes
- * rules.
- */
-function present(result: ToolResult, call: OpenCall, client: ClientSession): CallToolResult {
-  const shown = toMcpResult(result, call.tool, {
+function present(result: ToolResult, { tool }: OpenCall, client: ClientSession): CallToolResult {
+  const readable = {
     ...(client.wireNameOf(readingTools.artifacts) !== undefined && { artifactsOf: result.callId }),
     servers: client.wireNameOf(readingTools.servers) !== undefined,
-  })
-  const { error } = result
-  const [first, ...rest] = shown.content
-  if (error === undefined || first?.type !== 'text') return shown
-  const advice = error.data?.['advice']
-  const kept = typeof advice === 'string' ? advice : ''
-  const parts = kept === '' ? [first.text] : first.text.split(kept)
-  const text = parts.map((part) => client.inWireNames(part)).join(kept)
-  return { ...shown, content: [{ ...first, text }, ...rest] }
+  }
+  return presentResult(result, { tool, readable, inWireNames: (text) => client.inWireNames(text) })
 }

@@ -1,7 +1,8 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { ToolResult } from '../../../contract/base/result.ts'
-import { openCall, type ProgressUpdate } from '../calls/open-call.ts'
+import type { ProgressUpdate } from '../calls/create-progress.ts'
+import { openCall } from '../calls/open-call.ts'
 import type { CallTask } from './call-task.ts'
 import { createClientTasks } from './client-tasks.ts'
 

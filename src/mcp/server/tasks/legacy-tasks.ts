@@ -8,7 +8,8 @@ import {
   type ServerContext,
   type StandardSchemaV1,
 } from '@modelcontextprotocol/server'
-import type { OpenCall, ProgressUpdate } from '../calls/open-call.ts'
+import type { ProgressUpdate } from '../calls/create-progress.ts'
+import type { OpenCall } from '../calls/open-call.ts'
 import { guarded } from '../calls/guarded.ts'
 import type { CallTask, CallTaskOptions, TaskOutcome } from './call-task.ts'
 import type { TaskInput } from './task-input.ts'

@@ -4,7 +4,7 @@ import type { Plan } from '../../../contract/base/plan.ts'
 import { canonicalJson } from '../../../kit/json/canonical-json.ts'
 import { callError } from '../../../kit/result/call-error.ts'
 import { findExhausted } from '../../limits/budgets.ts'
-import { isSameQuestion, questionText } from '../../limits/create-running-calls.ts'
+import { isSameQuestion, keptQuestionText } from '../../limits/create-running-calls.ts'
 import { planInTime } from '../../limits/plan-in-time.ts'
 import { createRunWatch } from '../../limits/run-watch.ts'
 import {
@@ -76,14 +76,14 @@ async function approveByPerson(hooked: Hooked, scope: CallScope): Promise<Asking
   const approver = whoIsAsked(hooked.approve, hooked.registered, scope)
   const binding = bind(hooked, hooked.plan, scope)
   const question: Question = { binding, kept: hooked.kept?.begin.call, ancestors: session.ancestors }
-  const asked = toAsked(hooked, scope.tenant.store.digest(questionText(question)))
+  const asked = toAsked(hooked, scope.tenant.store.digest(keptQuestionText(question)))
   const found = await findAnswer(asked, scope)
   const answered = found && goOn(found, { asked, binding }, scope)
   if (answered !== undefined) return answered
   const parks =
     approver === undefined
-      ? hooked.parks || namesApprovers(hooked.registered, scope)
-      : (hooked.parks || asksInVain(approver, hooked, scope)) && approver.ahead !== true
+      ? hooked.parks !== false || namesApprovers(hooked.registered, scope)
+      : (hooked.parks !== false || asksInVain(approver, hooked, scope)) && approver.ahead !== true
   if (approver === undefined && !parks) return halt('approve', hooked, unaskable(asked, scope))
   const exhausted = findExhaustedBudget(hooked, scope)
   if (exhausted !== undefined) return halt('approve', hooked, exhausted)
@@ -206,7 +206,7 @@ async function park(
     // That of a process that has ended is asked anew, with all the time that there is.
     const open = found?.approval.digest === asked.digest && found.returns !== 'held' ? found : undefined
     if (found !== undefined && open === undefined) await scope.tenant.approvals.withdraw(found.approval.id)
-    const { approval } = open ?? (await keepQuestion(asked, scope, hooked.parks ? 'step' : 'anew'))
+    const { approval } = open ?? (await keepQuestion(asked, scope, hooked.parks || 'anew'))
     return { parked: approval, error: pendingError(asked, approval), state: hooked }
   } catch (error) {
     return halt('approve', hooked, toCallError(error, hooked.registered.definition.name))

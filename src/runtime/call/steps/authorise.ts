@@ -73,6 +73,7 @@ function askDecisionPoints(
 
 /** The session's count that leaves no room for this call, as an error. */
 export function findExceeded(checked: CheckedInput, scope: CallScope): CallError | undefined {
+  scope.session.catchUp?.()
   const { repeatsPerSession } = scope.tenant.limits
   const exceeded = findExceededCalls(scope)
   if (exceeded !== undefined) return exceeded

@@ -1,7 +1,6 @@
 import { basename } from 'node:path'
 import { types } from 'node:util'
 import { ToolFailure } from '../../../contract/base/errors.ts'
-import type { ChildAgents } from '../../../contract/base/child-agents.ts'
 import type { CallHistory } from '../../../contract/history.ts'
 import type { ElicitationResult, ElicitationRequest } from '../../../contract/base/elicitation.ts'
 import type { Instructions } from '../../../contract/base/instructions.ts'
@@ -9,6 +8,7 @@ import type { JsonObject } from '../../../contract/base/json.ts'
 import type { Artifact } from '../../../contract/base/result.ts'
 import type { ArtifactSink } from '../../../contract/base/sandbox.ts'
 import { ownServices } from '../../../contract/base/services.ts'
+import type { Tasks } from '../../../contract/base/tasks.ts'
 import type { ToolContext } from '../../../contract/base/tool.ts'
 import { copyJson } from '../../../kit/json/copy-json.ts'
 import { isTextType } from '../../../kit/result/is-text-type.ts'
@@ -21,7 +21,6 @@ import type { Admitted } from '../../state/call-state.ts'
 import type { CallScope } from '../../state/scope.ts'
 import { boundFiles, boundSearch } from '../../limits/bound-effects.ts'
 import { openPastCalls } from '../../undo/open-past-calls.ts'
-import { openTasks } from '../../keep/open-tasks.ts'
 import { openArtifacts } from '../../keep/open-artifacts.ts'
 import { openPlanMode } from '../../planning/open-plan-mode.ts'
 import { openTodos } from '../../planning/open-todos.ts'
@@ -31,6 +30,7 @@ import { createChangesPermit } from '../../permission/permit-changes.ts'
 import { toHold } from '../../permission/to-hold.ts'
 import { createHostPermit } from '../../permission/permit-host.ts'
 import { createSessionResources } from '../../keep/session-resources.ts'
+import { openAgents } from '../../keep/open-agents.ts'
 import { createSessionJobs } from '../../keep/session-jobs.ts'
 import type { RunWatch } from '../../limits/run-watch.ts'
 import { byteRedactorOf, redactorOf } from '../../record/treatments.ts'
@@ -67,29 +67,12 @@ export function createCallContext(admitted: Admitted, scope: CallScope, watch: R
   if (needs.includes('artifacts')) available['artifacts'] = openArtifacts(scope)
   if (needs.includes('agents')) available['agents'] = openAgents(admitted, scope, watch)
   if (needs.includes('pastCalls')) available['pastCalls'] = openPastCalls(scope, history)
-  if (needs.includes('tasks')) available['tasks'] = openTasks(admitted, scope, watch)
   if (needs.includes('planMode')) available['planMode'] = openPlanMode(admitted, scope)
   if (needs.includes('todos')) available['todos'] = openTodos(admitted, scope)
+  if (needs.includes('tasks')) available['tasks'] = openTasks(admitted, scope, watch)
   for (const need of needs)
     Object.defineProperty(context, need, { value: available[need], enumerable: true, writable: true })
   return context
-}
-
-function openAgents({ call, parks }: Admitted, { tenant, session }: CallScope, watch: RunWatch): ChildAgents {
-  return tenant.agentHost().open({
-    session: session.opened(),
-    toolCallId: call.toolCallId,
-    signal: watch.signal,
-    waits: !parks,
-    closing() {
-      const closing = new AbortController()
-      if (session.endings.closed) closing.abort()
-      session.endings.listeners.add((id) => {
-        if (id === undefined) closing.abort()
-      })
-      return closing.signal
-    },
-  })
 }
 
 /** What the call replaces or removes is kept under its id; undefined if nothing is. */
@@ -139,6 +122,20 @@ export function explainThrown(thrown: unknown, context: ToolContext): unknown {
   return new Error(
     `${thrown.message}. It looked for the ${service} ${names}, which ${is} not among the "needs" of its definition: its developer has to add ${names} there.`,
   )
+}
+
+function openTasks({ registered }: Admitted, scope: CallScope, watch: RunWatch): Tasks {
+  const { tenant, session } = scope
+  const { principal } = session
+  const redactor = redactorOf(registered, scope)
+  return tenant.tasks.open({
+    tenant: principal.tenant,
+    actor: principal.actor,
+    role: principal.role,
+    session: session.id,
+    redact: (value) => redactor.json(value),
+    ended: () => watch.ended !== undefined || watch.answered,
+  })
 }
 
 function createInstructions(

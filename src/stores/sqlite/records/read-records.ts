@@ -1,6 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { StoredRecord } from '../../../contract/evidence.ts'
 import type { RecordQuery } from '../../../contract/store.ts'
+import { hasOwnSession } from '../../own-session.ts'
 import { recordColumns, toStoredRecord } from './stored-record.ts'
 
 /** Records are read in pages, so that no statement stays open while the caller does something else. */
@@ -50,10 +51,11 @@ function* readTenant(
   query: RecordQuery & { tenant: string; limit: number },
 ): IterableIterator<StoredRecord> {
   const newestFirst = query.newestFirst === true
+  const isOwn = query.session !== undefined && !query.session.startsWith('ses_')
   const filters = (['session', 'kind'] as const).filter((name) => query[name] !== undefined)
   const statement = db.prepare(
     `SELECT ${recordColumns} FROM records WHERE tenant = ? AND sequence > ? AND sequence < ? ` +
-      `${filters.map((name) => `AND ${name} = ? `).join('')}` +
+      `${filters.map((name) => `AND ${name} = ? `).join('')}${isOwn ? `AND ${hasOwnSession} ` : ''}` +
       `ORDER BY sequence ${newestFirst ? 'DESC' : 'ASC'} LIMIT ?`,
   )
   statement.setReturnArrays(true)

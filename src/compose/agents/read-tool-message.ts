@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../contract/base/json.ts'
-import type { ToolMessage } from './agent.ts'
+import type { JsonObject } from '../../contract/base/json.ts'
+import type { ToolMessage } from './native-agent.ts'
 import { fieldOf, objectOf, textOf } from './read-fields.ts'
 
 /** The ids of sessions and calls are kept up to so many characters. */
@@ -15,7 +15,7 @@ export function readToolMessage(message: JsonObject): ToolMessage | string {
   const input = objectOf(fieldOf(message, 'tool_input', 'toolArgs'))
   if (tool === undefined) return 'it names no tool'
   if (tool.length > longestName) return `the name of its tool has more than ${longestName} characters`
-  if (input === undefined) return 'the input of the tool is no JSON object'
+  if (input === undefined) return 'the input of the tool is not a JSON object'
   return {
     session: (session ?? 'unnamed').slice(0, longestId),
     id: textOf(message, 'tool_use_id', 'toolUseId', 'toolCallId')?.slice(0, longestId),

@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../../contract/base/json.ts'
-import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
+import type { Json, JsonObject } from '../../contract/base/json.ts'
+import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 
 /** The text of the first of these fields that is a non-empty text. */
 export function textOf(message: JsonObject, ...names: readonly string[]): string | undefined {

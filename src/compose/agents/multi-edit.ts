@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../../contract/base/json.ts'
-import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
-import type { MappedCall } from './agent.ts'
+import type { JsonObject } from '../../contract/base/json.ts'
+import { isPlainObject } from '../../kit/json/is-plain-object.ts'
+import type { MappedCall } from './native-agent.ts'
 import { fieldOf, textOf } from './read-fields.ts'
 
 /** Several edits of one file, in order. Undefined if that is not what the input says. */

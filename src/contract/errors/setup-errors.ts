@@ -20,6 +20,7 @@ export const setupErrorTable = {
   invalid_transition: 'A tool cannot go from its state to the wanted one.',
   store_newer: 'A newer Handrail wrote the store. Use that version; nothing was changed.',
   peer_missing: 'A package that was asked for and that is installed apart is not there. Install it.',
+  missing_key: 'The key of a model provider is not in the environment variable that the message names.',
   port_in_use: 'Another program listens on the port. Choose another port, or end that program.',
   unknown_server: 'No MCP server has this name.',
   fetch_failed: 'The package of the MCP server could not be fetched; the message says why.',

@@ -1,9 +1,8 @@
 import { isAbsolute, join, resolve } from 'node:path'
 import type { JsonObject } from '../../contract/base/json.ts'
-import type { AgentTool } from '../../compose/sources/agent-tools.ts'
 import { toSegment, toToolName } from '../../mcp/upstream/base/tool-names.ts'
-import type { DecidedAs, HookAgent, MappedCall, ToolMessage } from './base/agent.ts'
-import { fieldOf } from './base/read-fields.ts'
+import type { DecidedAs, MappedCall, NativeAgent, ToolMessage } from './native-agent.ts'
+import { fieldOf } from './read-fields.ts'
 
 /** What a call of an agent is decided as. */
 export interface DecidedCall {
@@ -11,8 +10,6 @@ export interface DecidedCall {
   readonly calls: readonly MappedCall[]
   /** What it is decided as if one of the tools is not there. */
   readonly otherwise: MappedCall
-  /** The agent's own tools among those above. */
-  readonly tools: readonly AgentTool[]
   /** Whether the agent's own rules decide about what the policy lets through. */
   readonly harmless: boolean
 }
@@ -21,32 +18,27 @@ export interface DecidedCall {
  * Finds Handrail's tools for a call of an agent: a tool of the same kind, else one that stands for the agent's own, under the name `agent.<tool>`, or
  * `mcp.<server>.<tool>` for one of an MCP server. `base` is what relative paths start from.
  */
-export function mapCall(agent: HookAgent, message: ToolMessage, base: string): DecidedCall {
+export function mapCall(agent: NativeAgent, message: ToolMessage, base: string): DecidedCall {
   const { tool, input, server } = message
   const harmless = server === undefined && agent.harmless.has(tool)
   const name = server === undefined ? `agent.${toSegment(tool, 120)}` : toToolName(server.name, server.tool)
-  const own: AgentTool = { name, harmless }
-  const otherwise: MappedCall = { tool: name, input }
+  const otherwise: MappedCall = { tool: name, input, own: { harmless } }
   const mapped = server === undefined && !harmless ? findCalls(agent, message) : undefined
-  if (mapped === undefined) return { calls: [otherwise], otherwise, tools: [own], harmless }
+  if (mapped === undefined) return { calls: [otherwise], otherwise, harmless }
   const calls = mapped.map((call) => ({ ...call, input: withWholePaths(call.input, base) }))
   const escalates = (agent.escalates ?? []).some((field) => Boolean(fieldOf(input, field)))
-  const tools = escalates || mapped.some(({ tool }) => tool === configured) ? [own] : []
-  return { calls: escalates ? [...calls, otherwise] : calls, otherwise, tools, harmless }
+  return { calls: escalates ? [otherwise, ...calls] : calls, otherwise, harmless }
 }
 
-/** The one tool that can be used only if it is configured. */
-const configured = 'WebSearch'
-
-function findCalls(agent: HookAgent, { tool, input }: ToolMessage): readonly MappedCall[] | undefined {
+function findCalls(agent: NativeAgent, { tool, input }: ToolMessage): readonly MappedCall[] | undefined {
   const known = Object.hasOwn(agent.tools, tool) ? agent.tools[tool] : undefined
   if (known === undefined) return undefined
-  if (typeof known === 'function') return known(input)
+  if (typeof known === 'function') return known(input)?.map(fromItsFolder)
   const picked = pick(input, known)
   const [first = ''] = Object.keys(known.fields)
   // Without what the tool is about, nothing is known of the call: an agent may call the field by another name by now.
   if (!Object.hasOwn(picked, first) && known.tool !== 'LS') return undefined
-  return [{ tool: known.tool, input: looks.has(known.tool) ? withFolder(picked) : picked }]
+  return [fromItsFolder({ tool: known.tool, input: picked })]
 }
 
 /** What decides; the rest of the input only says how the result is shown. */
@@ -61,6 +53,10 @@ function pick(input: JsonObject, { fields }: DecidedAs): JsonObject {
 
 /** Tools that look at a folder, by default at the one that the agent is in. */
 const looks: ReadonlySet<string> = new Set(['Glob', 'Grep', 'LS'])
+
+function fromItsFolder({ tool, input }: MappedCall): MappedCall {
+  return { tool, input: looks.has(tool) ? withFolder(input) : input }
+}
 
 /** A pattern that leads out of the folder is about the folder that it leads to. */
 function withFolder(picked: JsonObject): JsonObject {

@@ -1,0 +1,28 @@
+import type { AgentRuns, StoredRun } from '../../contract/agent-run.ts'
+import { UsageError } from '../base/usage-error.ts'
+import { showLine } from '../base/show-safely.ts'
+import { chooseOne, shortestEnd, showName } from './find-named.ts'
+
+/** What help says of naming one. */
+export const aboutRuns = 'A run is named by its id, by how that ends, or as "last".'
+
+const most = 10_000
+
+/** The run of a tenant that a person means. Throws a UsageError if they mean none or several. */
+export function findRun(
+  runs: Pick<AgentRuns, 'list' | 'find'>,
+  { text, tenant }: { text: string; tenant: string | undefined },
+): StoredRun {
+  const of = tenant === undefined ? {} : { tenant }
+  const exact = text === 'last' ? runs.list({ ...of, limit: 1 })[0] : runs.find(text, tenant)
+  if (exact !== undefined) return exact
+  const shown = showName(text)
+  const found =
+    text.length < shortestEnd ? [] : runs.list({ ...of, limit: most }).filter(({ id }) => id.endsWith(text))
+  const missing = { issue: `the store has no run ${shown}. "handrail runs" lists them.` }
+  const chosen = chooseOne(new Set(found.map(({ id }) => id)), { what: 'run', shown, missing })
+  const [run] = found
+  if ('issue' in chosen || run === undefined)
+    throw new UsageError(showLine('issue' in chosen ? chosen.issue : missing.issue))
+  return run
+}

@@ -1,0 +1,102 @@
+import type { Runtime } from '../../contract/runtime.ts'
+import { describeSetup } from '../setup/describe-setup.ts'
+import type { Places } from '../setup/wire.ts'
+import { wireHook, type WithRuntime } from './with-own-runtime.ts'
+
+/** Runtimes that hooks share, one after the other or at the same time. */
+export interface KeptRuntimes {
+  readonly withRuntime: WithRuntime
+  /** Closes all of them, each once what runs with it has ended. */
+  close(): Promise<void>
+}
+
+/** One is made anew after so long, whatever its files say: they may name folders that are other ones by now. */
+const longestMs = 60_000
+
+/** Most that are kept at a time. */
+const most = 8
+
+interface Kept {
+  readonly runtime: Promise<Runtime>
+  readonly timer: NodeJS.Timeout
+  /** What runs with it. */
+  users: number
+  /** Resolves once it is closed; undefined as long as it is kept. */
+  closed: PromiseWithResolvers<void> | undefined
+}
+
+/**
+ * Keeps the runtime of a hook for the next one, for as long as every file that it is made of says what it said: what is changed there counts from the
+ * next hook on. `tell` gets what goes wrong when one is closed.
+ */
+export function keepRuntimes(tell: (error: unknown) => void): KeptRuntimes {
+  const kept = new Map<string, Kept>()
+  const closing = new Set<Promise<void>>()
+  let isClosed = false
+  const closeUnused = (one: Kept): void => {
+    const { closed, runtime, users } = one
+    if (closed === undefined || users > 0) return
+    void runtime
+      .then(
+        (each) => each.close(),
+        () => {},
+      )
+      .catch(tell)
+      .finally(closed.resolve)
+  }
+  const retire = (setup: string, one: Kept): void => {
+    if (kept.get(setup) === one) kept.delete(setup)
+    if (one.closed !== undefined) return
+    clearTimeout(one.timer)
+    one.closed = Promise.withResolvers()
+    const { promise } = one.closed
+    closing.add(promise)
+    void promise.then(() => closing.delete(promise))
+  }
+  const open = (places: Places, setup: string): Kept => {
+    const one: Kept = {
+      runtime: wireHook(places),
+      timer: setTimeout(() => {
+        retire(setup, one)
+        closeUnused(one)
+      }, longestMs).unref(),
+      users: 0,
+      closed: undefined,
+    }
+    kept.set(setup, one)
+    const [oldest] = kept
+    if (kept.size > most && oldest !== undefined) {
+      retire(...oldest)
+      closeUnused(oldest[1])
+    }
+    return one
+  }
+  return {
+    async withRuntime(places, run) {
+      const setup = describeSetup(places)
+      const found = kept.get(setup)
+      const one = found ?? open(places, setup)
+      one.users++
+      try {
+        const runtime = await one.runtime
+        // A file that was changed meanwhile may have been read before or after that.
+        if (isClosed || (found === undefined && describeSetup(places) !== setup)) retire(setup, one)
+        return await run(runtime)
+      } catch (error) {
+        retire(setup, one)
+        throw error
+      } finally {
+        one.users--
+        closeUnused(one)
+      }
+    },
+    async close() {
+      isClosed = true
+      for (const [setup, one] of kept) {
+        retire(setup, one)
+        closeUnused(one)
+      }
+      await Promise.all(closing)
+    },
+  }
+}

@@ -1,0 +1,334 @@
+/** Who has to act on an error. */
+export type Actor = 'model' | 'operator' | 'person' | 'developer'
+
+/** What that actor should do next. */
+export type NextStep =
+  | 'fix_input'
+  | 'try_another'
+  | 'stop_or_ask'
+  | 'stop'
+  | 'wait'
+  | 'retry_smaller'
+  | 'check_then_resolve'
+  | 'report'
+
+/** What is said of an error code. */
+export interface ErrorRow {
+  actor: Actor
+  next: NextStep
+  meaning: string
+  reasons: { readonly [reason: string]: string }
+  /** Reasons on which another one acts, or in another way. */
+  except?: { readonly [reason: string]: { actor: Actor; next: NextStep } }
+}
+
+/**
+ * Every error code with who acts, what next, and its reasons. `docs/errors.md` is generated from this table.
+ * `TOOL.FAILED` is open: a tool may fail with a reason of its own.
+ */
+export const errorTable = {
+  'SCHEMA.VALIDATION_FAILED': {
+    actor: 'model',
+    next: 'fix_input',
+    meaning: 'A value does not fit its schema.',
+    reasons: {
+      invalid_call:
+        'The call itself is malformed: no tool name, input that is not JSON, an option that there is not, or no key where the tool needs one.',
+      invalid_input: 'The input does not fit the input schema of the tool.',
+      input_too_large: 'The input is larger than the tool accepts.',
+      invalid_output:
+        'The tool returned data that does not fit its output schema, or a ToolOutput of another form. What it did stands.',
+      result_not_serialisable:
+        'The tool returned a value that JSON cannot carry, such as a function, a symbol or a cycle. What it did stands.',
+    },
+    except: {
+      invalid_output: { actor: 'developer', next: 'report' },
+      result_not_serialisable: { actor: 'developer', next: 'report' },
+    },
+  },
+  'POLICY.DENY_TOOL': {
+    actor: 'operator',
+    next: 'try_another',
+    meaning: 'The tool may not be used for this call.',
+    reasons: {
+      tool_not_available: 'The tool is unknown, or not in the effective set of this session.',
+      rule_denied: 'A rule denies the call.',
+      role_denied: 'The role of the caller may never use this tool.',
+      mode_denied: 'The mode of the session does not allow the call, such as a write in plan mode.',
+      model_denied: 'The tool works with other providers or models than the one that the session names.',
+      paused: 'The tool is paused.',
+      deprecated: 'The tool is deprecated and no longer callable.',
+      definition_pending: 'The definition changed at its source and waits for approval.',
+      kept_undecided:
+        'The result of an earlier call with this key is kept, and whether this call may have it cannot be told.',
+      obligation_failed:
+        'What the policy obliges to do to the result could not be done, so the result is withheld.',
+    },
+  },
+  'POLICY.HOOK_DENIED': {
+    actor: 'operator',
+    next: 'try_another',
+    meaning: 'A PreToolUse hook stopped the call.',
+    reasons: {
+      hook_denied: 'The hook said no.',
+      hook_failed: 'The hook failed, timed out or answered something else than its protocol; that denies.',
+    },
+  },
+  'POLICY.APPROVAL_DENIED': {
+    actor: 'person',
+    next: 'stop_or_ask',
+    meaning: 'The call needed a yes from a person and did not get one that still holds.',
+    reasons: {
+      denied: 'The person said no.',
+      no_callback: 'The call needs a person, and none can be asked.',
+      callback_failed: 'Asking failed, or the answer was none of allow_once, allow_for_session and deny.',
+      callback_timeout: 'The person did not answer in time.',
+      approval_stale:
+        'What was approved is no longer what would happen: the file, the definition or the policy changed, or the approval expired.',
+    },
+  },
+  'AUTH.UNAUTHENTICATED': {
+    actor: 'operator',
+    next: 'stop',
+    meaning: 'The caller is not known.',
+    reasons: { no_principal: 'The request carries no principal.' },
+  },
+  'AUTH.FORBIDDEN': {
+    actor: 'operator',
+    next: 'stop',
+    meaning: 'The caller is known and may not do this.',
+    reasons: {
+      no_grant: 'Nothing grants the principal this action on this resource.',
+      scope_missing: 'The principal lacks a scope that the tool requires.',
+      tenant_mismatch: 'The thing belongs to another tenant.',
+      decision_point_denied: 'An external decision point forbids it.',
+      decision_point_failed: 'A decision point failed or gave no valid answer; that forbids.',
+    },
+  },
+  'AUTH.CONSENT_REQUIRED': {
+    actor: 'person',
+    next: 'wait',
+    meaning: 'The call needs a consent that is not there.',
+    reasons: {
+      consent_missing: 'The call has no consent.',
+      consent_expired: 'The consent has expired.',
+      consent_revoked: 'The consent was revoked.',
+    },
+  },
+  'QUOTA.BUDGET_EXCEEDED': {
+    actor: 'operator',
+    next: 'wait',
+    meaning: 'A budget is used up.',
+    reasons: {
+      calls: 'The number of calls.',
+      bytes: 'The bytes that go in or out.',
+      cpu_ms: 'CPU time.',
+      wall_ms: 'Time that calls run.',
+      cost: 'Cost units of the tools.',
+      tokens: 'Tokens of language models.',
+      money: 'What the tokens of language models cost.',
+      agents: 'The agents that a session may start.',
+      repeats: 'The same call with the same input and the same result, too often in one session.',
+    },
+  },
+  'QUOTA.RATE_LIMITED': {
+    actor: 'operator',
+    next: 'wait',
+    meaning:
+      'Too much in a short time, or at the same time. `data.retryAfterMs` says when to come again, where that is known.',
+    reasons: {
+      calls: 'The number of calls.',
+      bytes: 'The bytes that go in or out.',
+      cpu_ms: 'CPU time.',
+      wall_ms: 'Time that calls run.',
+      cost: 'Cost units of the tools.',
+      tokens: 'Tokens of language models.',
+      money: 'What the tokens of language models cost.',
+      approvals: 'So many calls of the actor wait for a person already.',
+      concurrency:
+        'Too many calls of the tool run already, and none ended within the time limit of this one; or too many jobs of the session run.',
+    },
+  },
+  'SANDBOX.CAPABILITY_BLOCKED': {
+    actor: 'model',
+    next: 'try_another',
+    meaning: 'The call reaches for something outside its profile.',
+    reasons: {
+      path_outside_roots: 'The path lies outside the roots this call may read.',
+      write_outside_allowed_roots: 'The path lies outside the roots this call may write.',
+      sensitive_path: 'The path is sensitive, and no rule or person allowed it.',
+      protected_path:
+        'Other programs run or obey the file without asking, such as a git hook or the settings of a shell.',
+      special_file: 'The path is not a regular file or directory: a device, a pipe or a socket.',
+      host_blocked: 'The host, or an address that it stands for, is not allowed.',
+      scheme_blocked: 'The URL is neither http nor https.',
+      port_blocked: 'The port is not allowed.',
+      userinfo_blocked: 'The URL carries a user name or a password.',
+      executable_blocked: 'The program is not allowed.',
+      argv_flag: 'A value would pass for an option of the program.',
+      file_limit: 'The call reads or writes more files than the manifest of its tool allows.',
+      undeclared_capability: 'The manifest of the tool does not declare what the call needs.',
+    },
+  },
+  'SANDBOX.UNAVAILABLE': {
+    actor: 'operator',
+    next: 'stop',
+    meaning: 'The sandbox that the call needs is not there. Nothing falls back to the host in silence.',
+    reasons: {
+      no_backend: 'No backend of the required kind works on this machine.',
+      missing_program: 'A program that the sandbox needs is not installed.',
+    },
+  },
+  'TOOL.FAILED': {
+    actor: 'model',
+    next: 'fix_input',
+    meaning: 'The tool ran and failed.',
+    reasons: {
+      failed: 'The tool threw an error.',
+      file_not_found: 'The file does not exist.',
+      not_a_file: 'The path is a directory where a file is needed.',
+      not_a_directory: 'The path is a file where a directory is needed.',
+      binary_file: 'The file is binary; only its size and digest are given.',
+      file_too_large: 'The file is larger than the tool takes.',
+      permission_denied: 'The operating system refuses access to the path.',
+      path_conflict: 'The file exists already and overwriting was not asked for.',
+      not_empty: 'The folder is not empty, and deleting what is in it was not asked for.',
+      too_many_files: 'The folder holds more than the tool takes at once.',
+      partly_done: 'It stopped in the middle; the message says what was done and what was not.',
+      text_not_found: 'The text to replace is not in the file.',
+      ambiguous_edit: 'The text to replace occurs more than once.',
+      patch_apply_failed: 'The diff does not apply cleanly to the file as it is.',
+      patch_path_mismatch: 'The diff names another file than the call does.',
+      invalid_notebook: 'The file is not a notebook of nbformat 4.',
+      cell_not_found: 'The notebook has no such cell.',
+      no_repository: 'The project is not the top folder of a git repository.',
+      unknown_worktree: 'The project has no such worktree.',
+      unknown_call:
+        'No call of this caller with this id changed files, or what it changed is not kept any more.',
+      nothing_to_undo: 'The session has no call left to take back, or all is as it was before already.',
+      changed_since: 'A path is not as the call left it, so nothing was taken back.',
+      not_kept: 'What a file held before is not kept, so nothing was taken back.',
+      work_would_be_lost: 'Removing the worktree would lose work; nothing was removed.',
+      stale_preview: 'The file changed between the preview and the write; nothing was written.',
+      invalid_pattern: 'The search pattern or glob is not valid.',
+      command_not_found: 'The program does not exist.',
+      host_not_found: 'The host has no address.',
+      connection_failed: 'The server refused or broke the connection, or it cannot be trusted.',
+      too_many_redirects: 'The server redirects too often.',
+      html_limit: 'The page is too deep, too large or too slow to be converted.',
+      not_in_plan_mode: 'No call of the session entered plan mode, so none leaves it.',
+      unknown_job: 'The session has no such job.',
+      unknown_agent: 'The session started no such agent.',
+      unknown_definition: 'There are other agent definitions, and not this one.',
+      no_isolation: 'The agent would need a worktree of its own, which it cannot be held to here.',
+      no_model: 'No model is configured for the agent, or not this one.',
+      no_conversation: 'The caller has no conversation that a fork could start from.',
+      agent_unfinished: 'The agent ended before its task did; the message says why, and what it said so far.',
+      unknown_artifact: 'No call of this caller gave such an artifact, or it is not kept any more.',
+      unknown_task: 'The caller has no such task.',
+      unknown_step: 'The task has no such step, or the step no such dependency.',
+      step_exists: 'The task has a step with this id already.',
+      too_many_steps: 'The task has as many steps as a task may have.',
+      dependency_cycle: 'Steps or tasks would wait for each other in a circle.',
+      dependency_needed: 'Other steps depend on the step.',
+      step_not_ready: 'The step cannot be claimed now: it waits, runs or has ended.',
+      step_started: 'The step runs or has ended, so its author cannot change this of it.',
+      claim_lost: 'The step is not claimed by this worker any more, so nothing was changed.',
+      task_ended: 'The task has ended, so its steps stay as they are.',
+      steps_open: 'The task has steps that are not completed or cancelled.',
+      exit_code: 'The command ended with a non-zero exit code.',
+      protected_path:
+        'The command made what other programs run or obey without asking, such as a git hook. That was renamed; what else it did stands.',
+      output_too_large: 'The result is larger than the tool may return.',
+      service_missing: 'The tool needs a service that this runtime was not given.',
+      upstream_error: 'The server behind the tool answered with an error.',
+      not_recorded: 'A recorded run stands in for the tool, and this call is not part of it.',
+    },
+    except: {
+      protected_path: { actor: 'model', next: 'try_another' },
+      claim_lost: { actor: 'model', next: 'try_another' },
+      step_not_ready: { actor: 'model', next: 'try_another' },
+    },
+  },
+  'POLICY.APPROVAL_PENDING': {
+    actor: 'person',
+    next: 'wait',
+    meaning: 'The call waits for a yes of a person, and did not run yet.',
+    reasons: {
+      waiting: 'A person has not decided yet.',
+    },
+  },
+  'TOOL.TIMEOUT': {
+    actor: 'model',
+    next: 'retry_smaller',
+    meaning: 'The tool did not finish in time.',
+    reasons: {
+      timed_out: 'The tool was stopped at its time limit.',
+      still_running: 'The tool ignored its abort and may still be running.',
+    },
+  },
+  'TOOL.ABORTED': {
+    actor: 'person',
+    next: 'stop',
+    meaning: 'The call was ended from outside.',
+    reasons: {
+      aborted_by_user: 'The caller aborted the call.',
+      run_cancelled: 'The turn or the session ended before the call could run.',
+      not_run_after_failed_write:
+        'An earlier write in the same turn failed or was denied, so this call did not run.',
+    },
+  },
+  'PROVIDER.UNAVAILABLE': {
+    actor: 'operator',
+    next: 'wait',
+    meaning: 'Something that Handrail stands on does not answer, or not in a way that is of use.',
+    reasons: {
+      upstream_down: 'The server behind the tool does not answer.',
+      login_needed:
+        'The server behind the tool wants a login, or one with more rights; the message says how the operator logs in.',
+      connection_lost:
+        'The connection to the server behind the tool was lost while the call ran: whether it was done is not known.',
+      rate_limited: 'The server behind the tool limits the rate.',
+      store_failed:
+        'The store could not write the evidence, so the call was not run or its end is not recorded.',
+      history_failed: 'What the call would replace could not be kept for undo, so it was not replaced.',
+      fact_changed: 'Another process changed what this was about to change, so nothing was written.',
+      document_changed:
+        'Another writer changed what this was about to change, so nothing was written. Look at it again.',
+      model_failed: 'The language model of a run does not answer, or its provider refuses the request.',
+      model_refused: 'The provider of the language model refuses the key.',
+      empty_answer: 'The language model answered with neither a text nor a call.',
+      answer_cut_off: 'The answer of the language model ended before it was complete.',
+      answer_filtered: 'The provider withheld the answer of the language model.',
+      wrong_answer: 'The last answer of the language model is not the output that the run asks for.',
+      context_full: 'The conversation fills the window of the language model.',
+      store_read_only:
+        'The store was damaged, deleted, moved or replaced and takes no records, so nothing runs on it.',
+    },
+  },
+  'IDEMPOTENCY.CONFLICT': {
+    actor: 'developer',
+    next: 'stop',
+    meaning: 'An idempotency key was used again for something else.',
+    reasons: {
+      same_key_other_input: 'The key was used before with another input.',
+      same_key_other_tool: 'The key was used before for a tool of another source that had this name.',
+      key_not_supported: 'The tool takes no idempotency key, or takes it from its input.',
+    },
+  },
+  'IDEMPOTENCY.OUTCOME_UNKNOWN': {
+    actor: 'person',
+    next: 'check_then_resolve',
+    meaning: 'The process died between begin and end: the effect may or may not have happened.',
+    reasons: {
+      interrupted: 'A crash between begin and end.',
+      not_told: 'An agent that runs the call itself never said how it ended.',
+    },
+  },
+  'UNKNOWN.INTERNAL': {
+    actor: 'developer',
+    next: 'report',
+    meaning: 'A defect in Handrail. The cause is in the log, never in the answer to the model.',
+    reasons: { internal: 'An unexpected error.' },
+  },
+} as const satisfies { readonly [code: string]: ErrorRow }

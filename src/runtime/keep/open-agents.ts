@@ -1,0 +1,26 @@
+import type { ChildAgents } from '../../contract/base/child-agents.ts'
+import type { RunWatch } from '../limits/run-watch.ts'
+import type { Admitted } from '../state/call-state.ts'
+import type { CallScope } from '../state/scope.ts'
+
+/** The agents that a call may start. */
+export function openAgents(
+  { call, parks }: Admitted,
+  { tenant, session }: CallScope,
+  watch: RunWatch,
+): ChildAgents {
+  return tenant.agentHost().open({
+    session: session.opened(),
+    toolCallId: call.toolCallId,
+    signal: watch.signal,
+    waits: !parks,
+    closing() {
+      const closing = new AbortController()
+      if (session.endings.closed) closing.abort()
+      session.endings.listeners.add((id) => {
+        if (id === undefined) closing.abort()
+      })
+      return closing.signal
+    },
+  })
+}
