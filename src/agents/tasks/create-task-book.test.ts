@@ -139,3 +139,23 @@ test('a draft lists what is stored and what it wrote in one order', async () => 
   expect([...draft.ids('step', 'g')]).toEqual(ids.filter((id) => Number(id) % 3 !== 0))
   expect([...draft.ids('step', 'other')]).toEqual([])
 })
+
+test('a claim and a page of steps read a few documents, however many steps there are', async () => {
+  const store = createMemoryStore()
+  let read = 0
+  const counted = Object.assign(Object.create(store) as Store, {
+    documents: (query: DocumentQuery) => {
+      const found = store.documents(query)
+      read += found.length
+      return found
+    },
+  })
+  const many = Array.from({ length: 1000 }, (_, n) => ({ id: `s${n}`, title: 'x' }))
+  const { task } = await open({}, store).create({ title: 't', steps: many })
+  const tasks = open({}, counted)
+  expect(tasks.steps(task.id, { limit: 50, offset: 0 }).steps).toHaveLength(50)
+  expect(read).toBeLessThan(250)
+  read = 0
+  await tasks.claim(task.id)
+  expect(read).toBeLessThan(10)
+})

@@ -43,7 +43,11 @@ export function listSteps(work: StepWork, query: StepQuery): { steps: TaskStep[]
   const { now } = work
   const steps: TaskStep[] = []
   let passed = 0
-  for (const id of new Set(query.ids ?? stepsOf(work, query.state))) {
+  const seen = new Set<string>()
+  for (const id of query.ids ?? stepsOf(work, query.state)) {
+    // One that moves on meanwhile may be listed twice.
+    if (seen.has(id)) continue
+    seen.add(id)
     // One that was listed may have been deleted since.
     if (query.ids === undefined && work.draft.look(stateName(work.task, id)) === null) continue
     const state = getState(work, id)
