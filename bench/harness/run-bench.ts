@@ -7,6 +7,7 @@ import type { Row, Settings } from './report.ts'
 const rowNames = [
   'calls',
   'preflight',
+  'agents',
   'governance',
   'telemetry',
   'evidence',

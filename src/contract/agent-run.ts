@@ -33,7 +33,7 @@ export interface RunTask {
   resume?: string
   /** How the agent works; it stands before everything else. Default: a short text of Handrail's own. */
   system?: string
-  /** Texts of the project, such as its AGENTS.md. They are shown as what third parties wrote. */
+  /** Texts of the project, such as its AGENTS.md. They are shown as what third parties wrote; those that calls read come to them. */
   instructions?: readonly string[]
   /** Answers of the model at most. Default 50. */
   maxTurns?: number
@@ -124,7 +124,7 @@ export type RunEvent =
 /** A run under way. It goes on whether or not its events are read; those before the first read are not kept. */
 export interface AgentRun extends AsyncIterable<RunEvent> {
   readonly id: string
-  /** Resolves when the run has ended, however it ended, and that is durable. Rejects only if the store cannot be written. */
+  /** Resolves when the run has ended, however it ended, and that is durable. Rejects only if the store cannot be written; the run can be resumed then. */
   readonly result: Promise<RunResult>
   /** Ends it, with the calls that run. */
   abort(reason?: string): void
@@ -145,7 +145,9 @@ export type TranscriptNode = {
     }
   /** What went back for the calls of the answer before, in the form of the AI SDK; and Handrail's ids of these calls. */
   | { readonly type: 'tool'; readonly content: readonly Json[]; readonly calls: readonly string[] }
-  /** Stands for all before it but the first. */
+  /** What a file such as AGENTS.md says, that a call of the step before has read: it stands in the system prompt from then on. */
+  | { readonly type: 'instructions'; readonly path: string; readonly scope: string; readonly text: string }
+  /** Stands for all before it, but for what the user said first, and last if that was not answered. */
   | { readonly type: 'summary'; readonly text: string; readonly usage: RunUsage }
 )
 

@@ -129,6 +129,7 @@ export interface Session {
   /**
    * Goes on with a step: calls whose question was answered run, once, or are denied; the others wait on. In any process, if the session has the
    * same principal: the step is plain JSON. What would happen differently by now is asked anew. A call that ran elsewhere already is not run again.
+   * With `wait`, the approver of the session is asked about those that are not answered.
    */
   resume(step: StepResult, options?: Pick<StepOptions, 'signal' | 'wait'>): Promise<StepResult>
   /** Records that a person said no to a call elsewhere, such as in the dialog of a model SDK. Nothing runs; its result says so. */

@@ -1,28 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { codeTools, type RuntimeOptions } from 'handrail'
-import type { RunEvent } from 'handrail/agents'
 import { expect, test } from 'vitest'
-import { modelSaying, toldResults, type Said } from '../support/mock-model.ts'
-import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
-
-const read: Said = { text: 'I look. ', calls: [{ tool: 'code__read_file', input: { path: 'a.txt' } }] }
-const write: Said = {
-  calls: [{ tool: 'code__write_file', input: { path: 'b.txt', content: 'new' } }],
-}
-
-async function open(options: RuntimeOptions = {}) {
-  const project = makeFolder({ 'a.txt': 'alpha\n' })
-  const runtime = await openRuntime({ project, tools: [codeTools()], sandbox: 'host', ...options })
-  return { project, runtime }
-}
+import { modelSaying, toldResults } from '../support/mock-model.ts'
+import { personSaying } from '../support/project.ts'
+import { eventsOf, openProject, read, write } from './open-project.ts'
 
 test('a model is asked, its calls take the road, and it is asked again until it answers without one (AGENT-3)', async () => {
-  const { project, runtime } = await open({ approve: personSaying('allow_once').approve })
+  const { project, runtime } = await openProject({ approve: personSaying('allow_once').approve })
   const { model, asked } = modelSaying([read, write, { text: 'Done: b.txt is there.' }])
   const run = await runtime.run({ model, prompt: 'Write b.txt.', wait: true })
-  const events: RunEvent[] = []
-  for await (const event of run) events.push(event)
+  const events = await eventsOf(run)
   const result = await run.result
   expect(result).toMatchObject({
     id: run.id,

@@ -1,19 +1,19 @@
 import { MockLanguageModelV4 } from 'ai/test'
-import { simulateReadableStream } from 'ai'
 
 /** What the model says in one answer: text, and calls by the names on the wire. */
 export interface Said {
   text?: string
   calls?: readonly { id?: string; tool: string; input?: unknown }[]
   finish?: string
+  /** In the place of all else: the parts of the stream as they are. An error breaks the stream off there. */
+  parts?: readonly (object | Error)[]
   tokens?: { input: number; output: number }
 }
 
+type Answer = Said | Error | ((options: ModelAsked) => Said | Promise<Said>)
+
 /** Says what it is told, answer by answer, and keeps what it was asked. A function sees what it was asked. */
-export function modelSaying(
-  answers: readonly (Said | Error | ((options: ModelAsked) => Said | Promise<Said>))[],
-  provider = 'mock-provider',
-) {
+export function modelSaying(answers: readonly Answer[], provider = 'mock-provider') {
   const asked: ModelAsked[] = []
   const model = new MockLanguageModelV4({
     provider,
@@ -24,10 +24,27 @@ export function modelSaying(
       if (answer === undefined) throw new Error(`The model was asked ${asked.length} times.`)
       if (answer instanceof Error) throw answer
       const said = typeof answer === 'function' ? await answer(options as unknown as ModelAsked) : answer
-      return { stream: simulateReadableStream({ chunks: toChunks(said) as never[] }) }
+      return { stream: toStream(said.parts ?? toChunks(said)) as never }
     },
   })
   return { model, asked }
+}
+
+/** A stream that never says anything, and hears no abort. */
+export function silentStream(): ReadableStream<never> {
+  return new ReadableStream<never>()
+}
+
+function toStream(parts: readonly (object | Error)[]): ReadableStream<unknown> {
+  const chunks = parts[Symbol.iterator]()
+  return new ReadableStream({
+    pull(controller) {
+      const { value, done } = chunks.next()
+      if (done === true) controller.close()
+      else if (value instanceof Error) controller.error(value)
+      else controller.enqueue(value)
+    },
+  })
 }
 
 /** What of a request the tests look at. */
@@ -45,7 +62,8 @@ export function toldResults({ prompt }: ModelAsked): string[] {
     .map(({ output }) => String((output as { value: unknown }).value))
 }
 
-function toChunks({ text, calls = [], finish, tokens = { input: 10, output: 5 } }: Said): object[] {
+/** The stream of an answer. */
+export function toChunks({ text, calls = [], finish, tokens = { input: 10, output: 5 } }: Said): object[] {
   return [
     { type: 'stream-start', warnings: [] },
     ...(text === undefined

@@ -7,18 +7,19 @@ import { messageOf } from '../../kit/text/message-of.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { addUsage, toUsage } from './count-usage.ts'
 import type { ModelUse, OpenRun, RunEnd } from './run-state.ts'
+import { untilAborted } from './until-aborted.ts'
+import { estimateTokens } from './estimate-tokens.ts'
 import { readAnswer, type AnswerDelta, type ReadAnswer, type TokenCount } from './read-answer.ts'
-import { systemText } from './system-text.ts'
-import { toPrompt } from './to-prompt.ts'
+import { promptOf } from './prompt-of.ts'
 import { wait } from './wait.ts'
 
 /** Asks the model what comes next, and keeps its answer. */
 export async function askModel(run: OpenRun): Promise<RunEnd | undefined> {
-  const { kept, nodes, tell } = run
+  const { kept, tell } = run
   const turn = kept.turns + 1
   tell({ type: 'turn_started', turn })
   const answer = await request(run, {
-    prompt: toPrompt(systemText(run), nodes),
+    prompt: promptOf(run),
     tools: run.calls.tools,
     tell,
   })
@@ -49,25 +50,42 @@ const longestPauseMs = 60_000
 export async function request(run: OpenRun, asked: ModelRequest): Promise<ReadAnswer | RunEnd> {
   const { ports, session, kept } = run
   const id = newId('ask', ports.now())
-  const held = ports.account.reserve(session, { id, estimate: toUse(estimate(run, asked), run) })
+  const guess = (): TokenCount => estimate(run, asked)
+  const held = ports.account.reserve(session, { id, estimate: () => toUse(guess(), { kept }) })
   if ('code' in held) return { endReason: 'budget_exceeded', error: held }
-  let answer: ReadAnswer | RunEnd | undefined
-  try {
-    answer = await tryOften(run, asked)
-    return answer
-  } finally {
-    if (answer === undefined || 'endReason' in answer) held.release()
-    else await held.settle(toUse(answer.tokens, { kept }))
-  }
+  const seen: Seen = { characters: 0 }
+  const answer = await tryOften(run, asked, seen).catch((error: unknown) => {
+    held.release()
+    throw error
+  })
+  if (!('endReason' in answer))
+    await held.settle(() => toUse(isTold(answer.tokens) ? answer.tokens : guess(), { kept }))
+  // The provider counts an answer that broke off as well.
+  else if (seen.characters > 0)
+    await held.settle(() => toUse({ ...guess(), output: tokensOf(seen) }, { kept }))
+  else held.release()
+  return answer
 }
 
-/** About so many characters are a token. */
-const charactersOfToken = 4
+/** How much of an answer has come. */
+interface Seen {
+  characters: number
+}
+
 const usualOutput = 1_000
 
 function estimate({ kept }: OpenRun, { prompt, tools }: ModelRequest): TokenCount {
-  const input = Math.ceil(JSON.stringify([prompt, tools]).length / charactersOfToken)
+  const input = estimateTokens([prompt, tools])
   return { input, cachedInput: 0, output: kept.settings.maxOutputTokens ?? usualOutput }
+}
+
+function tokensOf({ characters }: Seen): number {
+  return estimateTokens('x'.repeat(characters))
+}
+
+/** Some servers tell no counts. */
+function isTold({ input, output }: TokenCount): boolean {
+  return input > 0 || output > 0
 }
 
 function toUse(tokens: TokenCount, { kept }: Pick<OpenRun, 'kept'>): ModelUse {
@@ -75,23 +93,25 @@ function toUse(tokens: TokenCount, { kept }: Pick<OpenRun, 'kept'>): ModelUse {
 }
 
 /** What a provider says may be tried again is, as long as nothing of an answer was seen. */
-async function tryOften(run: OpenRun, asked: ModelRequest): Promise<ReadAnswer | RunEnd> {
+async function tryOften(run: OpenRun, asked: ModelRequest, seen: Seen): Promise<ReadAnswer | RunEnd> {
   const { signal } = run
   for (let attempt = 0; ; attempt++) {
-    let seen = false
     try {
-      const { stream } = await run.model.doStream(toCallOptions(run, asked) as never)
-      return await readAnswer(stream, (delta) => {
-        seen = true
-        asked.tell(delta)
+      if (signal.aborted) return { endReason: 'aborted' }
+      const { stream } = await untilAborted(run.model.doStream(toCallOptions(run, asked) as never), signal)
+      return await readAnswer(stream, {
+        signal,
+        tell(delta) {
+          seen.characters += delta.delta.length
+          asked.tell(delta)
+        },
       })
     } catch (error) {
       if (signal.aborted) return { endReason: 'aborted' }
       const pause = pauses[attempt]
-      if (seen || pause === undefined || !isRetryable(error))
+      if (seen.characters > 0 || pause === undefined || !isRetryable(error))
         return { endReason: 'failed', error: toCallError(run, error) }
       await wait(Math.max(pause, retryAfterMs(error)), signal)
-      if (signal.aborted) return { endReason: 'aborted' }
     }
   }
 }

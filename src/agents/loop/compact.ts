@@ -5,14 +5,12 @@ import { callError } from '../../kit/result/call-error.ts'
 import { request } from './ask-model.ts'
 import { addUsage, toUsage } from './count-usage.ts'
 import type { OpenRun, RunEnd } from './run-state.ts'
-import { systemText } from './system-text.ts'
-import { toPrompt } from './to-prompt.ts'
+import { estimateTokens } from './estimate-tokens.ts'
+import { promptOf } from './prompt-of.ts'
 
 const defaultContextTokens = 128_000
 /** So much of the window may be full. */
 const full = 0.8
-/** About so many characters are a token. */
-const charactersOfToken = 4
 
 /**
  * Whether the conversation fills four fifths of the window of the model: what the last request took, as the provider counted it, and what came since, by
@@ -27,18 +25,20 @@ export function isFull({ nodes, kept }: OpenRun): boolean {
   if (summary >= 0 && summary === nodes.length - 1) return false
   const node = nodes[counted]
   const known = node?.type === 'assistant' ? node.usage.inputTokens + node.usage.outputTokens : 0
-  const since =
-    JSON.stringify(nodes.slice(known > 0 ? from + 1 : Math.max(0, summary))).length / charactersOfToken
+  const since = estimateTokens(nodes.slice(known > 0 ? from + 1 : Math.max(0, summary)))
   return nodes.length > 1 && known + since > contextTokens * full
 }
 
 const ask =
   'The conversation is about to be longer than you can read. Write down what you need to go on with the task, as you will see nothing else of it: what the user wants, what was done and found, with names and paths, what was decided and denied, and what is to be done next. Call no tool.'
 
-/** Puts a summary by the model in the place of what happened. The rule: what the user asked first stays, all else is the summary. */
+/**
+ * Puts a summary by the model in the place of what happened. The rule: what the user asked first stays, and what the user said last if that is not
+ * answered; all else is the summary.
+ */
 export async function compact(run: OpenRun): Promise<RunEnd | undefined> {
-  const { nodes, kept } = run
-  const prompt = shorten(toPrompt(systemText(run), nodes), run)
+  const { kept } = run
+  const prompt = shorten(promptOf(run), run)
   const question = { role: 'user' as const, content: [{ type: 'text', text: ask }] }
   const answer = await request(run, {
     prompt: [...prompt, question],
@@ -65,21 +65,22 @@ export async function compact(run: OpenRun): Promise<RunEnd | undefined> {
   return undefined
 }
 
-/** A conversation that is longer than the window already is read without most of what tools returned. */
+/** A conversation that is longer than the window already is read without most of what calls took and returned. */
 function shorten(prompt: readonly ModelMessage[], { kept }: OpenRun): ModelMessage[] {
   const { contextTokens = defaultContextTokens } = kept.settings
-  if (JSON.stringify(prompt).length / charactersOfToken < contextTokens) return [...prompt]
+  if (estimateTokens(prompt) < contextTokens) return [...prompt]
   return prompt.map((message) =>
-    message.role === 'tool' && typeof message.content !== 'string'
-      ? { ...message, content: message.content.map(shortenResult) }
-      : message,
+    typeof message.content === 'string' ? message : { ...message, content: message.content.map(shortenPart) },
   )
 }
 
-const shownOfResult = 400
+const shownOfPart = 400
 
-function shortenResult(part: ModelPart): ModelPart {
-  const said = JSON.stringify(part['output'] ?? '')
-  if (said.length <= shownOfResult) return part
-  return { ...part, output: { type: 'text', value: `${said.slice(0, shownOfResult)} … (shortened)` } }
+function shortenPart(part: ModelPart): ModelPart {
+  const said = JSON.stringify(part[part.type === 'tool-call' ? 'input' : 'output'] ?? '')
+  if (said.length <= shownOfPart) return part
+  const text = `${said.slice(0, shownOfPart)} … (shortened)`
+  return part.type === 'tool-call'
+    ? { ...part, input: { shortened: text } }
+    : { ...part, output: { type: 'text', value: text } }
 }

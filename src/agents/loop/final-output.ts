@@ -14,7 +14,8 @@ export async function checkOutput(run: OpenRun): Promise<RunEnd | undefined> {
   const parsed = parse(run)
   const fault = parsed === undefined ? 'it is no JSON.' : findFault(run, parsed.json)
   if (fault === undefined) return { endReason: 'completed' }
-  const corrections = run.nodes.filter((node) => node.type === 'user' && node.text.startsWith(opening)).length
+  const said = run.nodes.filter((node) => node.type === 'user')
+  const corrections = said.length - 1 - said.findLastIndex(({ text }) => !text.startsWith(opening))
   if (corrections >= mostCorrections)
     return {
       endReason: 'failed',

@@ -1,8 +1,11 @@
+import { setImmediate } from 'node:timers/promises'
 import { SetupError } from '../../contract/base/errors.ts'
-import type { AgentRun, RunEvent, TranscriptNode } from '../../contract/agent-run.ts'
+import type { AgentRun, RunEvent, RunResult, TranscriptNode } from '../../contract/agent-run.ts'
 import type { RunOptions, SessionOptions } from '../../contract/runtime.ts'
 import type { Session } from '../../contract/runtime.ts'
 import { openModelCalls } from '../../doors/language-model/open-model-calls.ts'
+import type { Store } from '../../contract/store.ts'
+import { isDocumentChanged } from '../../kit/result/is-document-changed.ts'
 import { newId } from '../../kit/new-id.ts'
 import { noUsage } from './count-usage.ts'
 import { createEventQueue } from './create-event-queue.ts'
@@ -11,8 +14,11 @@ import { runAgent } from './run-agent.ts'
 import { checkRunOptions, isSession, toKeptSession, toSettings } from './run-settings.ts'
 import type { ChildPlace, NewNode, OpenRun, RunPorts } from './run-state.ts'
 
-/** Starts a run, or goes on with one. Throws a SetupError with every issue of the options. */
-export function openRun(options: RunOptions, ports: RunPorts, place?: ChildPlace): AgentRun {
+/** The runs that this process has under way, by their stores. */
+const underWay = new WeakMap<Store, Set<string>>()
+
+/** Starts a run, or goes on with one; that is durable when this resolves. Rejects with a SetupError for every issue of the options. */
+export async function openRun(options: RunOptions, ports: RunPorts, place?: ChildPlace): Promise<AgentRun> {
   const issues = checkRunOptions(options, ports.checker)
   if (issues.length > 0) throw new SetupError('invalid_options', 'The run cannot be started:', issues)
   const before = options.resume === undefined ? undefined : loadRun(options, ports, place)
@@ -22,18 +28,33 @@ export function openRun(options: RunOptions, ports: RunPorts, place?: ChildPlace
   const signals = options.signal === undefined ? [] : [options.signal]
   const signal = AbortSignal.any([controller.signal, ...signals])
   const queue = createEventQueue<RunEvent>()
-  const state = toOpenRun(options, { id, before, place, session, ports, signal, tell: queue.push })
-  const result = (async () => {
-    // Who starts a run may follow it from its first event.
-    await Promise.resolve()
+  const own = underWay.get(ports.store) ?? new Set()
+  underWay.set(ports.store, own)
+  const end = async (): Promise<void> => {
+    own.delete(id)
+    queue.end()
+    if (isOwn) await session.close()
+  }
+  let state: OpenRun
+  try {
+    state = toOpenRun(options, { id, before, place, session, ports, signal, tell: queue.push })
+    own.add(id)
+    await begin(state, options, { before, first: place?.nodes ?? [] })
+  } catch (error) {
+    await end()
+    throw isDocumentChanged(error) ? inProgress(id, 'another process') : error
+  }
+  const go = async (): Promise<RunResult> => {
     try {
-      await begin(state, options, { before, first: place?.nodes ?? [] })
+      // Who starts a run may follow it from its first event.
+      await setImmediate()
+      state.tell({ type: 'run_started', run: id, session: session.id, resumed: before !== undefined })
       return await runAgent(state)
     } finally {
-      queue.end()
-      if (isOwn) await session.close()
+      await end()
     }
-  })()
+  }
+  const result = go()
   const run: AgentRun = {
     id,
     result,
@@ -47,34 +68,47 @@ export function openRun(options: RunOptions, ports: RunPorts, place?: ChildPlace
 }
 
 function loadRun(
-  { resume, session, prompt }: RunOptions,
+  { resume = '', session, prompt }: RunOptions,
   { book, store }: RunPorts,
   place: ChildPlace | undefined,
 ): KeptRun {
   const tenant = (isSession(session) ? session.principal.tenant : session?.tenant) ?? 'local'
-  const before = book.load(tenant, resume ?? '')
-  if (before === undefined) throw unknownRun(resume ?? '')
-  if (before.parent !== undefined && place === undefined)
+  const before = book.load(tenant, resume)
+  if (before === undefined) throw unknownRun(resume)
+  const { id, state, writer, actor, parent } = before
+  if (parent !== undefined && place === undefined)
     throw new SetupError(
       'invalid_options',
-      `The run "${before.id}" was started by a call of ${before.parent.run === undefined ? `the session "${before.parent.session}"` : `the run "${before.parent.run}"`}. Resume that one: it goes on with this one.`,
+      `The run "${id}" was started by a call of ${parent.run === undefined ? `the session "${parent.session}"` : `the run "${parent.run}"`}. Resume that one: it goes on with this one.`,
     )
-  if (before.state === 'running' && store.lives(before.writer))
+  if (underWay.get(store)?.has(id) === true) throw inProgress(id, 'this process')
+  // One of this process that is not under way could not be kept when it ended.
+  if (state === 'running' && writer !== store.writer && store.lives(writer))
+    throw inProgress(id, 'another process')
+  const given = isSession(session) ? session.principal.actor : session?.actor
+  if (given !== undefined && given !== actor)
     throw new SetupError(
-      'run_in_progress',
-      `The run "${before.id}" goes on in ${before.writer === store.writer ? 'this process' : 'another process'}. Wait for its end, or end it there.`,
+      'invalid_options',
+      `The run "${id}" is of the actor "${actor}", and not of "${given}".`,
     )
   if (prompt === undefined && before.endReason === 'completed')
     throw new SetupError(
       'invalid_options',
-      `The run "${before.id}" has completed. Say with "prompt" what comes next.`,
+      `The run "${id}" has completed. Say with "prompt" what comes next.`,
     )
   if (prompt !== undefined && before.hasOpenCalls)
     throw new SetupError(
       'invalid_options',
-      `Calls of the run "${before.id}" are not over: go on without a "prompt", and say more when it has ended.`,
+      `Calls of the run "${id}" are not over: go on without a "prompt", and say more when it has ended.`,
     )
   return before
+}
+
+function inProgress(id: string, where: string): SetupError {
+  return new SetupError(
+    'run_in_progress',
+    `The run "${id}" goes on in ${where}. Wait for its end, or end it there.`,
+  )
 }
 
 function takeSession(
@@ -175,15 +209,19 @@ async function begin(
   const isNewLimit = prompt !== undefined || before?.endReason === 'max_turns'
   await run.save(isNewLimit ? { countsFrom: run.kept.turns } : {}, [
     ...first.map(toNew),
-    ...whatIsSaid(run, prompt),
+    ...whatIsSaid(run, prompt, before),
   ])
-  run.tell({ type: 'run_started', run: run.id, session: run.session.id, resumed: before !== undefined })
 }
 
 /** An answer that was of no use is followed by a word of ours, as a model is not asked twice the same. */
-function whatIsSaid({ nodes, kept }: OpenRun, prompt: string | undefined): NewNode[] {
+function whatIsSaid(
+  { nodes, kept }: OpenRun,
+  prompt: string | undefined,
+  before: KeptRun | undefined,
+): NewNode[] {
   if (prompt !== undefined) return [{ type: 'user', text: prompt }]
-  if (kept.hasOpenCalls || nodes.at(-1)?.type !== 'assistant') return []
+  // What the last answer of a process that was killed means, is not judged yet.
+  if (before?.state === 'running' || kept.hasOpenCalls || nodes.at(-1)?.type !== 'assistant') return []
   return [{ type: 'user', text: 'Go on where you stopped.' }]
 }
 

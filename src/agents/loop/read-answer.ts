@@ -32,22 +32,43 @@ type OpenPart = { type: string; [field: string]: Json }
 /** The parts of an answer so far, in the order in which they began. */
 interface Parts {
   readonly open: Map<string, OpenPart>
+  /** The keys of texts that go on, by kind and id: an id may be used again for another text. */
+  readonly texts: Map<string, string>
   /** Calls that have come as a whole, by their keys. */
   readonly whole: Set<string>
 }
 
-/** Reads the stream of a language model to its end. Throws what the stream reports as its error. */
+/** How an answer is read. */
+export interface AnswerReading {
+  readonly tell: (delta: AnswerDelta) => void
+  readonly signal: AbortSignal
+}
+
+/** Reads the stream of a language model to its end, or to the abort. Throws what the stream reports as its error. */
 export async function readAnswer(
   stream: ReadableStream<unknown>,
-  tell: (delta: AnswerDelta) => void,
+  { tell, signal }: AnswerReading,
 ): Promise<ReadAnswer> {
-  const parts: Parts = { open: new Map(), whole: new Set() }
+  const parts: Parts = { open: new Map(), texts: new Map(), whole: new Set() }
+  const reader = stream.getReader()
+  // Ends what is being read, whether or not the provider hears of the abort; whether it could stop is its own affair.
+  const stop = (): void => void reader.cancel().catch(() => undefined)
+  signal.addEventListener('abort', stop)
   let finish: Part | undefined
-  for await (const part of stream) {
-    if (!isPlainObject(part)) continue
-    if (part['type'] === 'error') throw toError(part['error'])
-    if (part['type'] === 'finish') finish = part
-    else take(part, parts, tell)
+  try {
+    for (;;) {
+      signal.throwIfAborted()
+      const { done, value: part } = await reader.read()
+      if (done) break
+      if (!isPlainObject(part)) continue
+      if (part['type'] === 'error') throw toError(part['error'])
+      if (part['type'] === 'finish') finish = part
+      else take(part, parts, tell)
+    }
+    signal.throwIfAborted()
+  } finally {
+    signal.removeEventListener('abort', stop)
+    stop()
   }
   return {
     content: [...parts.open.values()].filter((part) => !isBlank(part)),
@@ -62,7 +83,7 @@ function take(part: Part, parts: Parts, tell: (delta: AnswerDelta) => void): voi
   switch (kind) {
     case 'text':
     case 'reasoning':
-      takeText(part, kind, parts)
+      takeText(part, { kind, step }, parts)
       if (step === 'delta' && textOf(part['delta']) !== '') tell({ type: kind, delta: textOf(part['delta']) })
       break
     case 'tool-input':
@@ -72,12 +93,17 @@ function take(part: Part, parts: Parts, tell: (delta: AnswerDelta) => void): voi
       takeCall(part, parts)
       break
     case 'tool-result':
-      parts.open.set(`result ${parts.open.size}`, toProviderResult(part))
+      // Of those that are not yet final, the last is told again.
+      if (part['preliminary'] !== true) parts.open.set(`result ${parts.open.size}`, toProviderResult(part))
       break
     case 'file':
     case 'reasoning-file':
     case 'custom':
-      parts.open.set(`other ${parts.open.size}`, { ...toPlain(part), ...toOptions(part), type: kind })
+      parts.open.set(`other ${parts.open.size}`, {
+        ...toPlain({ ...part, providerMetadata: undefined }),
+        ...toOptions(part),
+        type: kind,
+      })
       break
     default:
   }
@@ -88,15 +114,21 @@ function splitType(type: string): [kind: string, step: string] {
   return [kind, step]
 }
 
-function takeText(part: Part, kind: 'text' | 'reasoning', { open }: Parts): void {
-  const key = `${kind} ${textOf(part['id'])}`
+function takeText(
+  part: Part,
+  { kind, step }: { kind: 'text' | 'reasoning'; step: string },
+  { open, texts }: Parts,
+): void {
+  const id = `${kind} ${idOf(part['id'])}`
+  const key = (step === 'start' ? undefined : texts.get(id)) ?? `${id} ${open.size}`
+  texts.set(id, key)
   const before = open.get(key) ?? { type: kind, text: '' }
   open.set(key, { ...before, text: `${textOf(before['text'])}${textOf(part['delta'])}`, ...toOptions(part) })
 }
 
 /** The input of a call that may never come as a whole. */
 function takeInput(part: Part, step: string, { open }: Parts): void {
-  const key = `call ${textOf(part['id'])}`
+  const key = `call ${idOf(part['id'])}`
   const before = open.get(key)
   if (step === 'start' && before === undefined)
     open.set(key, toCall({ ...part, toolCallId: part['id'], input: '' }))
@@ -106,7 +138,7 @@ function takeInput(part: Part, step: string, { open }: Parts): void {
 
 /** A call keeps the place where its input started. Two with one id are two calls. */
 function takeCall(part: Part, { open, whole }: Parts): void {
-  const first = `call ${textOf(part['toolCallId'])}`
+  const first = `call ${idOf(part['toolCallId'])}`
   const key = whole.has(first) ? `${first} ${open.size}` : first
   whole.add(key)
   open.set(key, toCall(part))
@@ -116,7 +148,7 @@ function toCall(part: Part): OpenPart {
   const { input, providerExecuted } = part
   return {
     type: 'tool-call',
-    toolCallId: textOf(part['toolCallId']),
+    toolCallId: idOf(part['toolCallId']),
     toolName: textOf(part['toolName']),
     input: typeof input === 'string' ? input : JSON.stringify(input ?? {}),
     ...(providerExecuted === true && { providerExecuted }),
@@ -128,7 +160,7 @@ function toProviderResult(part: Part): OpenPart {
   const { result = null, isError } = toPlain(part)
   return {
     type: 'tool-result',
-    toolCallId: textOf(part['toolCallId']),
+    toolCallId: idOf(part['toolCallId']),
     toolName: textOf(part['toolName']),
     output: { type: isError === true ? 'error-json' : 'json', value: result },
     ...toOptions(part),
@@ -145,9 +177,13 @@ function toPlain(part: object): { [field: string]: Json } {
   return !isIssue(copied) && isJsonObject(copied.json) ? copied.json : {}
 }
 
-/** Providers refuse texts of nothing but spaces. */
+/** Providers refuse texts of nothing but spaces, unless they hang something on them. */
 function isBlank(part: OpenPart): boolean {
-  return part.type === 'text' && textOf(part['text']).trim() === ''
+  return part.type === 'text' && textOf(part['text']).trim() === '' && part['providerOptions'] === undefined
+}
+
+function idOf(id: unknown): string {
+  return typeof id === 'number' ? String(id) : textOf(id)
 }
 
 /** A text in the second version of the interface, later an object. */

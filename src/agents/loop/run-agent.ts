@@ -1,5 +1,6 @@
 import type { RunResult, TranscriptNode } from '../../contract/agent-run.ts'
 import { callError } from '../../kit/result/call-error.ts'
+import { fieldsOf, textOf } from '../../doors/base/message-fields.ts'
 import { answerText } from './answer-text.ts'
 import { askModel } from './ask-model.ts'
 import { compact, isFull } from './compact.ts'
@@ -42,9 +43,14 @@ async function judge(
   const reason = cutReasons[finishReason]
   if (reason !== undefined)
     return { endReason: 'failed', error: callError('PROVIDER.UNAVAILABLE', ...reason) }
-  if (content.length === 0)
+  if (!content.map(fieldsOf).some(isOfUse))
     return { endReason: 'failed', error: callError('PROVIDER.UNAVAILABLE', ...emptyAnswer) }
   return run.kept.settings.output === undefined ? { endReason: 'completed' } : checkOutput(run)
+}
+
+/** Whether a part of an answer says something: reasoning alone does not. */
+function isOfUse({ type, text }: ReturnType<typeof fieldsOf>): boolean {
+  return type === 'file' || (type === 'text' && textOf(text).trim() !== '')
 }
 
 type Fault = [reason: string, about: { message: string }]
@@ -69,6 +75,13 @@ const cutReasons: { readonly [finishReason: string]: Fault } = {
     'answer_filtered',
     {
       message: 'The provider withheld the answer by its content filter. Resume the run with another prompt.',
+    },
+  ],
+  error: [
+    'model_failed',
+    {
+      message:
+        'The provider ended the answer with an error of its own. Resume the run: the model is asked again.',
     },
   ],
   interrupted: [
@@ -104,6 +117,6 @@ async function finish(run: OpenRun, { endReason, error }: RunEnd): Promise<RunRe
 
 /** The text of the last answer that has one. */
 function lastText(nodes: readonly TranscriptNode[]): string {
-  const last = nodes.findLast((node) => node.type === 'assistant')
-  return last === undefined ? '' : answerText(last)
+  const texts = nodes.map((node) => (node.type === 'assistant' ? answerText(node) : ''))
+  return texts.findLast((text) => text !== '') ?? ''
 }

@@ -41,7 +41,7 @@ export interface ChildPlace {
 /** The budgets of tokens and money. */
 export interface ModelAccount {
   /** Takes what an answer may spend, or says why it may not be asked for. `id` is of this request alone. */
-  reserve(session: Session, request: { id: string; estimate: ModelUse }): HeldUse | CallError
+  reserve(session: Session, request: { id: string; estimate: () => ModelUse }): HeldUse | CallError
 }
 
 /** What an answer of a model takes; `cost` is undefined without a price. */
@@ -51,7 +51,7 @@ export interface ModelUse {
 }
 
 export interface HeldUse {
-  settle(use: ModelUse): Promise<void>
+  settle(use: () => ModelUse): Promise<void>
   release(): void
 }
 

@@ -43,7 +43,7 @@ export function openModelCalls(
 
 /** The calls of an answer that are not the provider's own, in order. */
 export function readCalls({ id, content, finishReason }: ModelAnswer): readonly AskedCall[] {
-  const isCut = finishReason === 'length' || finishReason === 'interrupted'
+  const isCut = cutReasons.has(finishReason)
   const calls = content.filter(isOwnCall)
   return calls.map((part, index) => {
     const input = textOf(part['input'])
@@ -51,14 +51,18 @@ export function readCalls({ id, content, finishReason }: ModelAnswer): readonly 
     return toAskedCall({
       id: `${id}.${index + 1}`,
       name: part['toolName'],
-      input: input === '' && !(isCut && isLast) ? {} : input,
+      input: input.trim() === '' && !(isCut && isLast) ? {} : input,
       cut: isCut && isLast && !isWholeJson(input),
       echo: { id: part['toolCallId'] },
     })
   })
 }
 
-function isOwnCall({ type, providerExecuted }: ModelPart): boolean {
+/** After these, the last call may have come in part. */
+const cutReasons: ReadonlySet<string> = new Set(['length', 'interrupted', 'content-filter', 'error'])
+
+/** Whether a part is a call that the provider does not run itself. */
+export function isOwnCall({ type, providerExecuted }: ModelPart): boolean {
   return type === 'tool-call' && providerExecuted !== true
 }
 

@@ -16,7 +16,7 @@ export interface ModelUse {
 /** What was taken from budgets for an answer that is about to come. */
 export interface HeldModelUse {
   /** Puts what the answer took in the place of what was reserved. */
-  settle(use: ModelUse): Promise<void>
+  settle(use: () => ModelUse): Promise<void>
   /** There was no answer. */
   release(): void
 }
@@ -27,9 +27,11 @@ export interface BudgetedRequest {
   readonly principal: Principal
   /** Milliseconds since the epoch. */
   readonly at: number
-  /** What it is going to take, as far as that can be told. */
-  readonly estimate: ModelUse
+  /** What it is going to take, as far as that can be told. Asked only if a budget counts it. */
+  readonly estimate: () => ModelUse
 }
+
+const noBudget: HeldModelUse = { settle: async () => undefined, release: () => undefined }
 
 /** A reservation of a process that died is void after so long. */
 const leaseMs = 60_000
@@ -45,7 +47,9 @@ export function reserveModelUse(
   request: BudgetedRequest,
   store: Store,
 ): HeldModelUse | CallError {
-  const { id: call, principal, at, estimate } = request
+  if (budgets.length === 0) return noBudget
+  const { id: call, principal, at } = request
+  const estimate = request.estimate()
   const unpriced = budgets.find(({ unit }) => unit === 'money' && estimate.cost === undefined)
   if (unpriced !== undefined) return noPrice(unpriced)
   const items = budgets.map((budget): ReservationItem => {
@@ -58,9 +62,10 @@ export function reserveModelUse(
   return {
     release: () => store.refund(call),
     async settle(use) {
+      const used = use()
       const spent = budgets.map((budget, index) => ({
         account: items[index]?.account ?? '',
-        units: unitsOf(budget, use),
+        units: unitsOf(budget, used),
       }))
       await store.append([], { settle: [{ call, spent }] })
     },

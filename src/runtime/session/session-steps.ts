@@ -44,7 +44,7 @@ export async function resumeStep(
   context: StepContext,
 ): Promise<StepResult> {
   const step = checkStep(given)
-  const sorted = await sortWaiting(step.waiting, context)
+  const sorted = await sortWaiting(step.waiting, options.wait === true, context)
   const requests = sorted.open.map(({ callId, call, approval }) =>
     // A call also waits for what an agent asks that it started: that agent uses the answer.
     approval.request.callId === callId ? { ...call, [answers]: approval.id } : call,
@@ -81,8 +81,12 @@ interface Sorted {
   readonly ids: ReadonlyMap<string, string>
 }
 
-/** What has become of the calls of a step that wait. A question of another caller says nothing here. */
-async function sortWaiting(all: readonly WaitingCall[], context: StepContext): Promise<Sorted> {
+/** What has become of the calls of a step that wait. A question of another caller says nothing here. Where people are asked, they are asked again. */
+async function sortWaiting(
+  all: readonly WaitingCall[],
+  asks: boolean,
+  context: StepContext,
+): Promise<Sorted> {
   const open: WaitingCall[] = []
   const waiting: WaitingCall[] = []
   const results: ToolResult[] = []
@@ -94,7 +98,7 @@ async function sortWaiting(all: readonly WaitingCall[], context: StepContext): P
     if (earlier !== undefined) {
       results.push(earlier)
       ids.set(each.callId, earlier.callId)
-    } else if (question?.approval.state === 'waiting')
+    } else if (question?.approval.state === 'waiting' && !asks)
       waiting.push({ ...each, approval: copyJson(question.approval) })
     else open.push(each)
   }
