@@ -4,12 +4,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type * as Handrail from 'handrail'
+import type * as Tools from 'handrail/tools'
 import type * as AiSdk from 'handrail/ai-sdk'
 import type * as Telemetry from 'handrail/telemetry'
 
 /** Handrail as a user has it: packed, installed, and found by its name. */
 export async function loadHandrail(): Promise<typeof Handrail> {
   return import(find('handrail'))
+}
+
+/** Its door for tools. */
+export async function loadTools(): Promise<typeof Tools> {
+  return import(find('handrail/tools'))
 }
 
 /** Its door for telemetry. */

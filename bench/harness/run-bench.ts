@@ -11,6 +11,7 @@ const rowNames = [
   'governance',
   'telemetry',
   'evidence',
+  'tasks',
   'memory',
   'startup',
   'hooks',

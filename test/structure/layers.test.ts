@@ -12,7 +12,6 @@ const root = join(import.meta.dirname, '..', '..', 'src')
 /** What each folder may import, beside itself. Rooms know the contract and the kit, some how a tool is defined, never each other. */
 const place = ['contract', 'kit']
 const rooms = [
-  'agents',
   'registry',
   'schema',
   'policy',

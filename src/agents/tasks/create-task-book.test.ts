@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { TaskCaller } from '../../contract/base/tasks.ts'
-import type { DocumentChange } from '../../contract/documents.ts'
+import type { Document, DocumentChange, DocumentQuery } from '../../contract/documents.ts'
 import type { Changes, Store } from '../../contract/store.ts'
 import { createMemoryStore } from '../../stores/memory/create-memory-store.ts'
 import { createTaskBook } from './create-task-book.ts'
@@ -82,6 +82,34 @@ test('what another process wrote in between is gone on from', async () => {
   await expect(tasks.claim(task.id)).rejects.toMatchObject({ reason: 'task_ended' })
 })
 
+test('what is refused, or found to be nothing, is so at one time: not between two changes of another process', async () => {
+  const store = createMemoryStore()
+  const { task } = await open({}, store).create({ title: 't', steps: steps.slice(0, 1) })
+  /** What a reader sees whose first look at this group comes at another time than its other looks. */
+  const lookedAt = (group: string, then: (found: Document[]) => Document[]): Store => {
+    let looks = 0
+    return Object.assign(Object.create(store) as Store, {
+      documents: (query: DocumentQuery) => {
+        const found = store.documents(query)
+        return query.group === `${group} ${task.id}` && looks++ === 0 ? then(found) : found
+      },
+    })
+  }
+  const isTaken = (found: Document[]): Document[] =>
+    found.map((one) => ({
+      ...one,
+      value: { state: 'running', place: 0, waits: 0, attempt: 1, leaseUntil: 9 },
+    }))
+  const claimed = await open({}, lookedAt('state', isTaken)).claim(task.id)
+  expect(claimed.step?.id).toBe('a')
+  await open({}, store).updateStep({ task: task.id, step: 'a', attempt: 1, state: 'ready' })
+  const again = await open(
+    {},
+    lookedAt('ready', () => []),
+  ).claim(task.id)
+  expect(again.step?.attempt).toBe(2)
+})
+
 test('a call that has ended changes nothing, and what the store refuses is refused to all', async () => {
   const store = createMemoryStore()
   const { task } = await open({}, store).create({ title: 't', steps })
@@ -110,4 +138,24 @@ test('a draft lists what is stored and what it wrote in one order', async () => 
   })
   expect([...draft.ids('step', 'g')]).toEqual(ids.filter((id) => Number(id) % 3 !== 0))
   expect([...draft.ids('step', 'other')]).toEqual([])
+})
+
+test('a claim and a page of steps read a few documents, however many steps there are', async () => {
+  const store = createMemoryStore()
+  let read = 0
+  const counted = Object.assign(Object.create(store) as Store, {
+    documents: (query: DocumentQuery) => {
+      const found = store.documents(query)
+      read += found.length
+      return found
+    },
+  })
+  const many = Array.from({ length: 1000 }, (_, n) => ({ id: `s${n}`, title: 'x' }))
+  const { task } = await open({}, store).create({ title: 't', steps: many })
+  const tasks = open({}, counted)
+  expect(tasks.steps(task.id, { limit: 50, offset: 0 }).steps).toHaveLength(50)
+  expect(read).toBeLessThan(250)
+  read = 0
+  await tasks.claim(task.id)
+  expect(read).toBeLessThan(10)
 })

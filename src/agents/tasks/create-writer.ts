@@ -20,12 +20,14 @@ interface Job {
   settle: (outcome: Outcome) => void
 }
 
-type Outcome = { done: unknown } | { failed: unknown }
+type Outcome = { done: unknown; wrote: boolean } | { failed: unknown }
 
 /** So many jobs are written together at most. */
 const mostJobs = 64
 /** Each time another process was faster, it has gone on, so this is far more than is ever needed. */
 const mostTries = 1000
+/** How often work is done anew for an answer that may be about a mixture of states. */
+const mostLooks = 100
 
 /** A writer over a store. */
 export function createWriter(store: Pick<Store, 'append' | 'documents'>): Writer {
@@ -35,6 +37,9 @@ export function createWriter(store: Pick<Store, 'append' | 'documents'>): Writer
     for (let tries = 1; ; tries++) {
       const draft = new Draft(store, tenant)
       const outcomes = jobs.map((job) => tryJob(job, draft))
+      // What is written is held against what it was based on; what is only said is held against that here.
+      const isOnlySaid = outcomes.some((outcome) => 'failed' in outcome || !outcome.wrote)
+      if (isOnlySaid && tries < mostLooks && !draft.isCurrent()) continue
       try {
         const documents = draft.changes()
         if (documents.length > 0) await store.append([], { documents })
@@ -78,7 +83,7 @@ export function createWriter(store: Pick<Store, 'append' | 'documents'>): Writer
 function tryJob({ caller, work }: Job, draft: Draft): Outcome {
   if (caller.ended()) return { failed: tooLate() }
   try {
-    return { done: draft.attempt(() => work(draft)) }
+    return draft.attempt(() => work(draft))
   } catch (error) {
     return { failed: error }
   }

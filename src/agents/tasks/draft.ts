@@ -18,6 +18,8 @@ interface Known {
 }
 
 interface Page {
+  kind: DocumentKind
+  group: string
   ids: string[]
   whole: boolean
 }
@@ -43,13 +45,29 @@ export class Draft {
     this.#tenant = tenant
   }
 
-  /** Does work that writes all that it writes, or nothing if it throws. */
-  attempt<T>(work: () => T): T {
+  /** Does work that writes all that it writes, or nothing if it throws. `wrote`: whether it wrote anything. */
+  attempt<T>(work: () => T): { done: T; wrote: boolean } {
     this.#trial = new Map()
     const done = work()
+    const wrote = this.#trial.size > 0
     for (const [key, change] of this.#trial) this.#kept.set(key, change)
     this.#trial = new Map()
-    return done
+    return { done, wrote }
+  }
+
+  /**
+   * Whether all that was read is still so. If it is, it was so all at one time; else it may be a mixture of what another process found and of what that one
+   * made of it.
+   */
+  isCurrent(): boolean {
+    for (const { name, stored } of this.#known.values())
+      if (JSON.stringify(this.#find(name)) !== JSON.stringify(stored)) return false
+    for (const { kind, group, ids, whole } of this.#pages.values()) {
+      const limit = whole ? ids.length + 1 : ids.length
+      const found = this.#store.documents({ tenant: this.#tenant, kind, group, limit })
+      if (found.map(({ id }) => id).join(' ') !== ids.join(' ')) return false
+    }
+    return true
   }
 
   /** The value of a document, which has to stay that until the draft is written; null if it is not there. */
@@ -99,10 +117,14 @@ export class Draft {
     const key = keyOf(name)
     let known = this.#known.get(key)
     if (known === undefined) {
-      const [found] = this.#store.documents({ tenant: this.#tenant, ...name })
-      this.#known.set(key, (known = { name, stored: found?.value ?? null, needed: false }))
+      this.#known.set(key, (known = { name, stored: this.#find(name), needed: false }))
     }
     return known
+  }
+
+  #find(name: Name): Json {
+    const [found] = this.#store.documents({ tenant: this.#tenant, ...name })
+    return found?.value ?? null
   }
 
   #valueOf({ name, stored }: Known): Json {
@@ -114,16 +136,17 @@ export class Draft {
   *#storedIds(kind: DocumentKind, group: string): IterableIterator<string> {
     const key = JSON.stringify([kind, group])
     let page = this.#pages.get(key)
-    if (page === undefined) this.#pages.set(key, (page = { ids: [], whole: false }))
+    if (page === undefined) this.#pages.set(key, (page = { kind, group, ids: [], whole: false }))
     for (let at = 0; ; at++) {
-      if (at >= page.ids.length && !page.whole) this.#turn(page, kind, group)
+      if (at >= page.ids.length && !page.whole) this.#turn(page)
       const id = page.ids[at]
       if (id === undefined) return
       yield id
     }
   }
 
-  #turn(page: Page, kind: DocumentKind, group: string): void {
+  #turn(page: Page): void {
+    const { kind, group } = page
     const last = page.ids.at(-1)
     const after = last === undefined ? {} : { after: { group, id: last } }
     // A draft mostly needs the first few.

@@ -6,7 +6,7 @@ import {
   type TaskCounts,
 } from '../../contract/base/tasks.ts'
 import type { TaskQuery, TaskStep } from '../../contract/base/tasks.ts'
-import { actorGroup, openGroup, readPlace, stateGroup, taskName } from './names.ts'
+import { actorGroup, openGroup, readPlace, stateGroup, stateName, taskName } from './names.ts'
 import { readTask, type StoredTask } from './stored.ts'
 import { getState, getTask, stateAt, toStep, type StepWork, type Work } from './work.ts'
 
@@ -43,7 +43,13 @@ export function listSteps(work: StepWork, query: StepQuery): { steps: TaskStep[]
   const { now } = work
   const steps: TaskStep[] = []
   let passed = 0
+  const seen = new Set<string>()
   for (const id of query.ids ?? stepsOf(work, query.state)) {
+    // One that moves on meanwhile may be listed twice.
+    if (seen.has(id)) continue
+    seen.add(id)
+    // One that was listed may have been deleted since.
+    if (query.ids === undefined && work.draft.look(stateName(work.task, id)) === null) continue
     const state = getState(work, id)
     if (query.state !== undefined && stateAt(state, now) !== query.state) continue
     if (passed++ < query.offset) continue
