@@ -81,7 +81,7 @@ function toPorts(
       }
     },
     childrenPerSession,
-    project: resolved.project,
+    projectOf: (session) => contextOf(session).project,
     // A host hands it in as a service, for the tool that lists definitions too.
     definitions: context.services['agentDefinitions'] as AgentDefinitionRegistry | undefined,
     findModel: (name) =>

@@ -93,6 +93,24 @@ test('what a project says of its agents is told as text of the project, never as
   expect(system).toContain('You are an agent that works for a user in a project.')
 })
 
+test('each tenant starts the agents of its own project (AGENT-1, AUTH-6)', async () => {
+  const helper = '---\nname: helper\ndescription: Helps.\n---\nYou help.\n'
+  const other = makeFolder({ '.claude/agents/other.md': helper.replace('name: helper', 'name: other') })
+  const policy = { tenants: { local: {}, acme: { project: other } } }
+  const runtime = await open([], { '.claude/agents/helper.md': helper }, { policy })
+  const { model, asked } = modelSaying([
+    start('helper'),
+    start('other'),
+    { text: 'Hello.' },
+    { text: 'Done.' },
+  ])
+  await (
+    await runtime.run({ model, prompt: 'Go.', session: { tenant: 'acme' } })
+  ).result
+  expect(toldResults(asked[1] ?? { prompt: [] })[0]).toContain('"other"')
+  expect(systemOf(asked[2])).toContain('You help.')
+})
+
 test('a definition that is not there is named with those that are, and one that cannot be met is refused (AGENT-1)', async () => {
   const apart = { id: 'apart', description: 'x', instructions: 'y', isolation: 'worktree' as const }
   const runtime = await open([apart])

@@ -2,7 +2,7 @@ import { createAnthropic } from '@ai-sdk/anthropic'
 import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
 import type { AgentModel } from 'handrail/agents'
-import type { Got } from './serve-model.ts'
+import type { Got } from '../support/provider-server.ts'
 
 /** A call of a model. */
 export interface Asks {

@@ -1,7 +1,7 @@
 import { defineTool, toolOutput } from 'handrail'
 import { describe, expect, test } from 'vitest'
 import { images } from '../support/images.ts'
-import { serveModel, type Sent } from './serve-model.ts'
+import { serveModel, type Sent } from '../support/provider-server.ts'
 import { openProject } from './open-project.ts'
 import { providers } from './provider-traffic.ts'
 

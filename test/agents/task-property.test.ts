@@ -71,7 +71,8 @@ test('whatever authors and workers do, a step is ready just when all that it dep
     await session.close()
   })
   await assert(play, { numRuns: rounds({ usual: 60, long: 2000 }) })
-  expect(done).toBeGreaterThan(100)
+  // Most are refused, and not all.
+  expect(done).toBeGreaterThan(20)
 })
 
 function expectSound({

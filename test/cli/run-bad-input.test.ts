@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { handrail, makePlace, startHandrail, type Place } from '../support/command-line.ts'
+import { handrail, makePlace, packageRoot, startHandrail, type Place } from '../support/command-line.ts'
 import { startModelServer } from '../support/model-server.ts'
 import { modelEnv, runModel } from '../support/run-model.ts'
 
@@ -19,8 +19,8 @@ test.each<[string, string[], string]>([
   ['a scope that is a path', ['a', '--model', '@a/../b:c'], '--model is "@a/../b:c"'],
   ['a URL as a package', ['a', '--model', 'file:///tmp/x.mjs'], '--model is "file:///tmp/x.mjs"'],
   ['a package of Node', ['a', '--model', 'fs:readFileSync'], '--model is "fs:readFileSync"'],
-  ['an unknown provider', ['a', '--model', 'foo/bar'], 'Install it: npm install @ai-sdk/foo\n'],
-  ['an unknown package', ['a', '--model', '@my/thing:bar'], 'Install it: npm install @my/thing\n'],
+  ['an unknown provider', ['a', '--model', 'foo/bar'], 'Install it there: npm install @ai-sdk/foo.'],
+  ['an unknown package', ['a', '--model', '@my/thing:bar'], 'Install it there: npm install @my/thing.'],
   ['a package that is no provider', ['a', '--model', 'zod:gpt-5'], 'exports no provider of the AI SDK'],
   ['a base URL that is none', ['a', ...model, '--base-url', 'localhost'], '--base-url is "localhost"'],
   ['a base URL of a file', ['a', ...model, '--base-url', 'file:///x'], '--base-url is "file:///x"'],
@@ -126,15 +126,19 @@ const model = (provider, modelId) => ({
   ]) }),
 })`
 
-test('a package of the project is taken before another one, by any name and with any model name (AGENT-3)', async () => {
+test('a package of the project is taken if the person trusts it, by any name and with any model name (AGENT-3)', async () => {
   const place = makePlace()
   install(place, '@my/thing', `${says}\nexport const thing = (id) => model('mine', id)`)
-  const own = await handrail(place, ['run', 'a', '--model', '@my/thing:big/model:7b'])
+  const untrusted = await handrail(place, ['run', 'a', '--model', '@my/thing:big/model:7b'])
+  expect([untrusted.code, untrusted.stdout]).toEqual([2, ''])
+  expect(untrusted.stderr).toContain('counts only with --trust-project')
+  const own = await handrail(place, ['run', 'a', '--model', '@my/thing:big/model:7b', '--trust-project'])
   expect([own.code, own.stdout]).toEqual([0, 'I am mine big/model:7b\n'])
   expect(own.stderr).toContain(`by ${join(place.project, 'node_modules/@my/thing/index.js')}`)
   const based = await handrail(place, [
     'run',
     'a',
+    '--trust-project',
     '--model',
     '@my/thing:x',
     '--base-url',
@@ -147,15 +151,17 @@ test('a package of the project is taken before another one, by any name and with
     '@ai-sdk/some-servers',
     `${says}\nexport const createSomeServers = ({ name, baseURL }) => (id) => model(name, id + ' at ' + baseURL)`,
   )
-  const argv = ['run', 'a', '--model', 'some-servers/m']
+  const argv = ['run', 'a', '--trust-project', '--model', 'some-servers/m']
   const bare = await handrail(place, argv)
   expect([bare.code, bare.stderr]).toEqual([2, expect.stringContaining('say which one with --base-url')])
   const made = await handrail(place, [...argv, '--base-url', 'http://127.0.0.1:1'])
   expect([made.code, made.stdout]).toEqual([0, 'I am someservers m at http://127.0.0.1:1\n'])
 
   install(place, '@ai-sdk/anthropic', `${says}\nexport default (id) => model('project', id)`)
-  const before = await handrail(place, ['run', 'a', ...model], { env: modelEnv })
-  expect([before.code, before.stdout]).toEqual([0, 'I am project test-model\n'])
+  const shadowed = [...model, '--trust-project', '--base-url', 'http://127.0.0.1:1']
+  const beside = await handrail(place, ['run', 'a', ...shadowed], { env: modelEnv })
+  expect([beside.code, beside.stdout]).toEqual([1, ''])
+  expect(beside.stderr).toContain(`by ${join(packageRoot, 'node_modules/@ai-sdk/anthropic')}`)
 })
 
 test.each([
@@ -166,7 +172,7 @@ test.each([
 ])('a package that %s is told (AGENT-3)', async (_, source, said) => {
   const place = makePlace()
   install(place, '@my/thing', source)
-  const { code, stderr } = await handrail(place, ['run', 'a', '--model', '@my/thing:m'])
+  const { code, stderr } = await handrail(place, ['run', 'a', '--trust-project', '--model', '@my/thing:m'])
   expect([code, stderr]).toEqual([2, expect.stringContaining(said)])
   expect(existsSync(place.home)).toBe(false)
 })

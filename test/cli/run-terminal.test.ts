@@ -196,7 +196,7 @@ test('a second Ctrl-C ends a run at once that does not end by the first, as its 
       doStream: () => new Promise(() => { process.stderr.write('asked'); setInterval(() => {}, 1000) }),
     })`,
   })
-  const running = startHandrail(place, ['run', 'a', '--model', 'deaf:m'])
+  const running = startHandrail(place, ['run', 'a', '--trust-project', '--model', 'deaf:m'])
   await running.saw('asked')
   let ended = false
   const end = running.ended.finally(() => (ended = true))
@@ -204,7 +204,8 @@ test('a second Ctrl-C ends a run at once that does not end by the first, as its 
     running.child.kill('SIGINT')
     expect(ended).toBe(true)
   })
-  expect((await end).code).toBe(130)
+  // The signal itself ends it if one more comes while it ends.
+  expect([130, null]).toContain((await end).code)
 })
 
 test('the key of the provider is in no environment of a command, and in no record (OUT-4)', async () => {

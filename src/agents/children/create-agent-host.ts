@@ -19,7 +19,8 @@ import { childTools } from './child-tools.ts'
 export interface ChildPorts extends RunPorts {
   /** Agents that one session may start in all. */
   readonly childrenPerSession: number
-  readonly project: string
+  /** The project of the tenant of a session. */
+  readonly projectOf: (session: Session) => string
   /** Undefined if the host has none. */
   readonly definitions: AgentDefinitionRegistry | undefined
   /** The model of this name, or the one to take if none is named. */
@@ -34,7 +35,7 @@ export function createAgentHost(ports: ChildPorts): AgentHost {
   return {
     open: (call): ChildAgents => ({
       async start(wish) {
-        const definition = await findDefinition(wish, ports)
+        const definition = await findDefinition(wish, call.session, ports)
         const { id, before } = placeOf(call, ports)
         const count = before === undefined ? countChild(call.session, started, ports) : undefined
         const starting = startChild(wish, { call, ports, id, before, definition })
@@ -192,9 +193,11 @@ function conversationOf(parentRun: OpenRun | undefined): OpenRun['nodes'] {
 
 async function findDefinition(
   { definition: id }: ChildWish,
-  { definitions, project }: ChildPorts,
+  session: Session,
+  { definitions, projectOf }: ChildPorts,
 ): Promise<RegisteredAgentDefinition | undefined> {
   if (id === undefined) return undefined
+  const project = projectOf(session)
   const found = await definitions?.find(id, project)
   if (found?.isolation === 'worktree') throw noWorktree(id)
   if (found !== undefined) return found

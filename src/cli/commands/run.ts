@@ -29,6 +29,9 @@ export const run: Command = {
   options: {
     model: { takes: 'NAME', about: 'The model, such as openai/gpt-5. With --resume default: as before.' },
     'base-url': { takes: 'URL', about: 'Where the provider answers, such as a server of your own.' },
+    'trust-project': {
+      about: 'Takes the package of the model from the project too. Its code runs with your rights.',
+    },
     resume: { takes: 'RUN', about: 'Goes on with a run. A task says more to it, once its calls are over.' },
     wait: { about: 'Waits for a person, wherever they answer, also without a terminal.' },
     'max-turns': { takes: 'N', about: 'Answers of the model at most. Default: 50.' },
@@ -58,7 +61,11 @@ export const run: Command = {
     const prices = loadPrices(places.prices, createSchemaChecker())
     // Most of what can be wrong is wrong with the model: it is looked for before anything is written.
     if (line.model !== undefined)
-      await loadModel(line.model, { project: places.project, baseUrl: line.baseUrl })
+      await loadModel(line.model, {
+        project: places.project,
+        trustsProject: line.trustsProject,
+        baseUrl: line.baseUrl,
+      })
     const stop = listenForStop()
     const terminal = openTerminal(() => stop.stop(), { around: given.positionals[0] === '-' })
     const talk = openTalk(terminal, line.approve)

@@ -11,19 +11,32 @@ export interface ImportedPackage {
   readonly file: string
 }
 
+/** Whose packages count beside those of Handrail. */
+export interface PackagePlace {
+  readonly project: string
+  /** Whether the person trusts what is installed in the project: its code runs with their rights and keys. */
+  readonly trustsProject: boolean
+}
+
 /**
- * Loads a package as the project has it, else as the place where Handrail is installed has it. Throws a SetupError `peer_missing` if neither has it, or
+ * Loads a package as the place where Handrail is installed has it, else as a trusted project has it. Throws a SetupError `peer_missing` if neither has it, or
  * if it cannot be loaded.
  */
-export async function importProvider(name: string, project: string): Promise<ImportedPackage> {
-  const parents = [pathToFileURL(join(project, 'package.json')).href, ownFile('package.json').href]
+export async function importProvider(
+  name: string,
+  { project, trustsProject }: PackagePlace,
+): Promise<ImportedPackage> {
+  const ofProject = pathToFileURL(join(project, 'package.json')).href
+  const parents = [ownFile('package.json').href, ...(trustsProject ? [ofProject] : [])]
   for (const parent of parents) {
     const found = await importFrom(name, parent)
     if (found !== undefined) return found
   }
   throw new SetupError(
     'peer_missing',
-    `The package "${name}" of the model is installed neither in "${project}" nor beside Handrail. Install it: npm install ${name}`,
+    trustsProject
+      ? `The package "${name}" of the model is installed neither beside Handrail nor in "${project}". Install it: npm install ${name}`
+      : `The package "${name}" of the model is not installed beside Handrail. Install it there: npm install ${name}. One of the project counts only with --trust-project, as its code runs with your rights and keys.`,
   )
 }
 

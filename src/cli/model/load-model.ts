@@ -2,7 +2,7 @@ import { SetupError } from '../../contract/base/errors.ts'
 import type { AgentModel } from '../../contract/agent-run.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
 import { readEnvironment } from '../setup/wire.ts'
-import { importProvider, type ImportedPackage } from './import-provider.ts'
+import { importProvider, type ImportedPackage, type PackagePlace } from './import-provider.ts'
 import { keyNameOf } from './provider-keys.ts'
 import type { ModelName } from './read-model-name.ts'
 
@@ -13,8 +13,7 @@ export interface LoadedModel {
 }
 
 /** Where a model is looked for, and where its provider answers if that is another place than usual. */
-export interface ModelPlace {
-  readonly project: string
+export interface ModelPlace extends PackagePlace {
   readonly baseUrl: string | undefined
 }
 
@@ -22,8 +21,8 @@ type Provider = (model: string) => unknown
 type CreateProvider = (settings: { [name: string]: string }) => unknown
 
 /** Loads the model of a provider package. Throws a SetupError that says what to install, to set or to name. */
-export async function loadModel(name: ModelName, { project, baseUrl }: ModelPlace): Promise<LoadedModel> {
-  const found = await importProvider(name.package, project)
+export async function loadModel(name: ModelName, { baseUrl, ...place }: ModelPlace): Promise<LoadedModel> {
+  const found = await importProvider(name.package, place)
   const keyName = keyNameOf(name.package)
   if (keyName !== undefined && readEnvironment(keyName) === undefined)
     throw new SetupError(

@@ -55,6 +55,8 @@ function toLines(node: TranscriptNode, redactor: Redactor): string[] {
       return [`${about}  ${showSafely(redactor.text(node.path))}`, ...mark(node.text)]
     case 'assistant':
       return [`${about}  ${describeUsage(node.usage)}`, ...node.content.flatMap((part) => mark(toText(part)))]
+    case 'instructions':
+      return [`${about}  ${showSafely(redactor.text(node.path))}`, ...mark(node.text)]
     case 'tool':
       return [`${about}  ${node.calls.join(', ')}`, ...node.content.flatMap((part) => mark(toText(part)))]
   }

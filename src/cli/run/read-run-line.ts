@@ -15,6 +15,7 @@ export interface RunLine {
   readonly resume: string | undefined
   readonly model: ModelName | undefined
   readonly baseUrl: string | undefined
+  readonly trustsProject: boolean
   readonly session: string | undefined
   readonly caller: ReturnType<typeof readCaller>
   readonly approve: 'once' | 'deny' | undefined
@@ -48,6 +49,7 @@ export async function readRunLine(given: CommandLine): Promise<RunLine> {
     resume,
     model: model === undefined ? undefined : readModelName(model),
     baseUrl: readBaseUrl(readText(given, 'base-url')),
+    trustsProject: given.options['trust-project'] === true,
     session,
     caller: readCaller(given),
     approve: readChoice(given, 'approve', ['once', 'deny'] as const),

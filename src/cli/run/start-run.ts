@@ -67,7 +67,11 @@ async function findModel({ runtime, line }: RunGround, before: StoredRun | undef
     )
   const name = line.model ?? readModelName(kept?.model ?? '')
   const baseUrl = line.baseUrl ?? (name.text === kept?.model ? kept.baseUrl : undefined)
-  return { name, baseUrl, loaded: await loadModel(name, { project: runtime.project, baseUrl }) }
+  return {
+    name,
+    baseUrl,
+    loaded: await loadModel(name, { project: runtime.project, trustsProject: line.trustsProject, baseUrl }),
+  }
 }
 
 function instructionsOf(project: string, redactor: Redactor): string[] {

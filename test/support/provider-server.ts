@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { atEnd } from '../support/at-end.ts'
+import { atEnd } from './at-end.ts'
 
 /** What a provider sends: the data of its events, or in their place a status with a body. */
 export type Sent =
