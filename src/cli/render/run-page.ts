@@ -51,8 +51,6 @@ function toLines(node: TranscriptNode, redactor: Redactor): string[] {
     case 'user':
     case 'summary':
       return [about, ...mark(node.text)]
-    case 'instructions':
-      return [`${about}  ${showSafely(redactor.text(node.path))}`, ...mark(node.text)]
     case 'assistant':
       return [`${about}  ${describeUsage(node.usage)}`, ...node.content.flatMap((part) => mark(toText(part)))]
     case 'instructions':
