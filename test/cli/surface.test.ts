@@ -36,6 +36,7 @@ const commands: { readonly [command: string]: readonly string[] } = {
   run: [
     '--model NAME',
     '--base-url URL',
+    '--trust-project',
     '--resume RUN',
     '--wait',
     '--max-turns N',

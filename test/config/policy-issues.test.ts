@@ -298,7 +298,7 @@ test.each<[string, object, string]>([
   ['a limit below nothing', { limit: -1 }, '/limit'],
   ['half a unit', { limit: 0.5 }, '/limit'],
   ['no window at all', { windowMs: 0 }, '/windowMs'],
-  ['a unit there is not', { unit: 'tokens' }, '/unit'],
+  ['a unit there is not', { unit: 'words' }, '/unit'],
   ['no id', { id: '' }, '/id'],
   ['one dimension twice', { each: ['tool', 'tool'] }, '/each/1'],
   ['a rate without a window', { kind: 'rate' }, '/kind'],
