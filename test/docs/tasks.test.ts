@@ -5,7 +5,7 @@ import { findBlocks, readPage } from '../support/markdown.ts'
 
 test('the program of the page on tasks runs and prints what the page says (BI-3)', async () => {
   const place = makePlace()
-  const page = findBlocks(readPage('docs/tasks.md')).find(({ language }) => language === 'ts')?.code ?? ''
+  const page = findBlocks(readPage('docs/tasks.md')).find(({ language }) => language === 'js')?.code ?? ''
   const path = join(place.home, 'shop.db')
   const store = `store: { path: ${JSON.stringify(path)} }, project: ${JSON.stringify(place.project)}`
   const code = page.replace("store: { path: 'shop.db' }", store)
