@@ -26,6 +26,15 @@ export type {
   TaskStep,
   Tasks,
 } from './contract/base/tasks.ts'
+export type {
+  NewSchedule,
+  Schedule,
+  ScheduledWork,
+  ScheduleOutlook,
+  ScheduleRun,
+  Schedules,
+} from './contract/base/schedules.ts'
+export { scheduleTools } from './compose/sources/schedule-tools.ts'
 export { taskTools } from './compose/sources/task-tools.ts'
 export type {
   Annotations,

@@ -51,6 +51,7 @@ export type SharedContext = Pick<
   | 'artifacts'
   | 'history'
   | 'tasks'
+  | 'schedules'
   | 'redactor'
   | 'hooks'
   | 'services'

@@ -127,7 +127,7 @@ export interface UndoConfiguration {
 }
 
 /** Groups of built-in tools that there are only if they are asked for. */
-export const toolGroups = ['agent', 'plan', 'task', 'user'] as const
+export const toolGroups = ['agent', 'plan', 'schedule', 'task', 'user'] as const
 
 /** `<home>/config.json`. */
 export interface Configuration {

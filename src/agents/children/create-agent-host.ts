@@ -11,7 +11,7 @@ import type { RunOptions, Session, SessionOptions } from '../../contract/runtime
 import { newId } from '../../kit/new-id.ts'
 import type { KeptRun } from '../loop/run-book.ts'
 import { openRun } from '../loop/open-run.ts'
-import type { ChildPlace, OpenRun, RunPorts } from '../loop/run-state.ts'
+import type { RunPlace, OpenRun, RunPorts } from '../loop/run-state.ts'
 import { childTask } from './child-task.ts'
 import { childTools } from './child-tools.ts'
 
@@ -108,7 +108,7 @@ function startChild(wish: ChildWish, start: Start): Promise<AgentRun> {
     wish.background === true ? call.closing() : call.signal,
     ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)]),
   ]
-  const place: ChildPlace = {
+  const place: RunPlace = {
     id,
     parent: {
       session: call.session.id,

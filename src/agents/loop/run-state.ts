@@ -30,10 +30,11 @@ export interface RunPorts {
   follow(run: AgentRun, open: OpenRun): () => void
 }
 
-/** Where an agent stands that another one started. */
-export interface ChildPlace {
+/** Where a run stands that a call or a schedule started. */
+export interface RunPlace {
   readonly id: string
-  readonly parent: RunParent
+  /** Absent for the run of a schedule. */
+  readonly parent?: RunParent
   /** What it begins with, from the conversation of another agent. */
   readonly nodes: readonly TranscriptNode[]
 }

@@ -82,7 +82,8 @@ function readMaxTurns(text: string | undefined): number | undefined {
   throw new UsageError(`--max-turns is "${showLine(text)}"; it must be a whole number from 1 to 100000.`)
 }
 
-function readBaseUrl(text: string | undefined): string | undefined {
+/** The URL of a provider, as it was typed. */
+export function readBaseUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.host === '')

@@ -5,6 +5,7 @@ import { findPart } from '../../config/gateway-parts.ts'
 import { rememberStart } from '../../config/last-start.ts'
 import { loadConfiguration } from '../../config/load-configuration.ts'
 import { loadUpstreams, upstreamSecrets } from '../../config/servers/load-upstreams.ts'
+import type { AgentModel } from '../../contract/agent-run.ts'
 import type { Approver } from '../../contract/approval.ts'
 import type { Configuration, toolGroups } from '../../contract/configuration.ts'
 import type { ElicitationHandler } from '../../contract/base/elicitation.ts'
@@ -26,6 +27,7 @@ import { expandHome, realPlace } from '../../compose/options/resolve-places.ts'
 import type { RuntimeOptions } from '../../compose/options/runtime-options.ts'
 import { delegationTools } from '../../compose/sources/delegation-tools.ts'
 import { planTools } from '../../compose/sources/plan-tools.ts'
+import { scheduleTools } from '../../compose/sources/schedule-tools.ts'
 import { taskTools } from '../../compose/sources/task-tools.ts'
 import { userTools } from '../../compose/sources/user-tools.ts'
 import { webTools } from '../../compose/sources/web-tools.ts'
@@ -161,6 +163,8 @@ interface WireChoices {
    * is true of its own.
    */
   observes?: boolean
+  /** What agents work with that calls and schedules start. */
+  agentModel?: AgentModel | undefined
 }
 
 /**
@@ -180,6 +184,7 @@ export async function wireRuntime(
     onError,
     upstreams = 'known',
     observes = false,
+    agentModel,
   }: WireChoices = {},
 ): Promise<Runtime> {
   const options = wireOptions(places, undefined, observes)
@@ -201,6 +206,7 @@ export async function wireRuntime(
     }),
     // The agent isolates what it runs; here nothing is run, and so nothing has to be isolated.
     ...(observes && { sandbox: 'host' }),
+    ...(agentModel !== undefined && { agents: { model: agentModel } }),
     ...(approve !== undefined && { approve }),
     ...(elicit !== undefined && { elicit }),
     ...(observers !== undefined && { observers }),
@@ -291,6 +297,7 @@ export function ownSources({
 const groupSources = {
   agent: [agentDefinitionTools, delegationTools],
   plan: [planTools],
+  schedule: [scheduleTools],
   task: [taskTools],
   user: [userTools],
 } as const satisfies { readonly [group in (typeof toolGroups)[number]]: readonly (() => ToolSource)[] }

@@ -9,6 +9,7 @@ import type { Network, Pages } from './network.ts'
 import type { PlanMode } from './plan-mode.ts'
 import type { Commands, Files, Search } from './sandbox.ts'
 import type { Todos } from './todo.ts'
+import type { Schedules } from './schedules.ts'
 import type { Tasks } from './tasks.ts'
 
 /**
@@ -36,6 +37,8 @@ export interface Services {
   agents: ChildAgents
   /** Tasks and their steps: those of the same tenant and actor. */
   tasks: Tasks
+  /** What runs at times: that of the same tenant and actor. */
+  schedules: Schedules
   /** Servers that the call's profile covers. */
   network: Network
   /** Text of HTML pages. */
@@ -64,4 +67,5 @@ export const ownServices = [
   'planMode',
   'todos',
   'tasks',
+  'schedules',
 ] as const satisfies readonly (keyof Services)[]
