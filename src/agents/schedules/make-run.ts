@@ -69,8 +69,8 @@ async function makeCall(
         message: `"${tool}" is not the tool any more that the schedule was made for: its definition or where it comes from is another one. Delete the schedule, and make it anew.`,
       })
     }
-    const takesKey =
-      found !== undefined && found.definition.idempotency !== 'none' && found.definition.keyFrom === undefined
+    const { idempotency = 'none', keyFrom = 'call' } = found?.definition ?? {}
+    const takesKey = idempotency !== 'none' && keyFrom === 'call'
     const call = { id: run.id, tool, input, ...(takesKey && { idempotencyKey: run.id }) }
     const step =
       run.step === undefined

@@ -117,6 +117,7 @@ async function runOnce({ runtime, given }: Doing): Promise<number> {
   const run = await runtime.schedules.run(id, tenant)
   if (given.options['json'] === true) writeJson(run)
   else process.stdout.write(`${toRunLine(run)}\n`)
+  if (run.state === 'waiting') return exitCodes.waiting
   return run.state === 'failed' ? exitCodes.toolError : exitCodes.ok
 }
 

@@ -2,6 +2,7 @@ import type { ScheduleCaller, Schedules } from '../../contract/base/schedules.ts
 import type { Preflight } from '../../contract/runtime.ts'
 import { isBuiltin } from '../../kit/builtin-tools.ts'
 import { canonicalJson } from '../../kit/json/canonical-json.ts'
+import { newId } from '../../kit/new-id.ts'
 import { redactorOf } from '../record/treatments.ts'
 import type { Authorised } from '../state/call-state.ts'
 import type { CallScope } from '../state/scope.ts'
@@ -33,7 +34,10 @@ export function openSchedules(
       return found && (isBuiltin(found.tool) ? found.line : found.identity)
     },
     async decide(tool, input) {
-      const report = await session.opened().preflight(tool, input, { origin: 'system' })
+      const { keyFrom } = session.find(tool, 'canonical')?.definition ?? {}
+      // Each run has a key of its own.
+      const key = keyFrom === 'call' ? { idempotencyKey: newId('run', tenant.now()) } : {}
+      const report = await session.opened().preflight(tool, input, { origin: 'system', ...key })
       return { words: inWords(report), error: report.error }
     },
     hasSecret: (value) => canonicalJson(redactor.json(value)) !== canonicalJson(value),
