@@ -108,14 +108,8 @@ export async function openRuntimeParts(
       hooks: sortHooks(options, resolved, launcher),
       consents,
       approvals,
-      sessions: openSessionBook(store, { resolved, onError }),
       agentHost: () => hostOf(agents),
-      tasks: createTaskBook({ store, now: resolved.now }),
-      schedules: createScheduleBook({
-        store,
-        now: resolved.now,
-        logError: (cause) => onError({ call: '', tool: 'cron.create', cause }),
-      }),
+      ...openBooks(store, { resolved, onError }),
       running: createRunningCalls(),
       slots: createToolSlots(),
       observer,
@@ -136,11 +130,17 @@ export async function openRuntimeParts(
   return { ...opened, onError, redactor, announcements, stores }
 }
 
-function openSessionBook(
+/** What is kept of sessions, tasks and schedules. */
+function openBooks(
   store: Store,
   { resolved: { now, tick }, onError }: Pick<RuntimeParts, 'resolved' | 'onError'>,
-): TenantContext['sessions'] {
-  return createSessionBook({ store, logError: (cause) => onError({ call: '', tool: '', cause }), now, tick })
+): Pick<TenantContext, 'sessions' | 'tasks' | 'schedules'> {
+  const logError = (cause: unknown): void => onError({ call: '', tool: '', cause })
+  return {
+    sessions: createSessionBook({ store, logError, now, tick }),
+    tasks: createTaskBook({ store, now }),
+    schedules: createScheduleBook({ store, now, logError }),
+  }
 }
 
 function hostOf({ host }: RuntimeParts['agents']): AgentHost {

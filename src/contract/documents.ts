@@ -12,6 +12,7 @@ export type DocumentKind =
   | 'message'
   | 'todo'
   | 'definition'
+  | 'setting'
   | 'schedule'
   | 'schedule_run'
   | 'schedule_book'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { handrail, makePlace, startProgram } from '../support/command-line.ts'
+import { handrail, makePlace } from '../support/command-line.ts'
 
 const configuration = {
   'config.json': { toolGroups: ['schedule'] },
@@ -18,7 +18,9 @@ test('at the terminal schedules are listed, shown, run and deleted (BI-5)', asyn
   expect((await handrail(place, ['call', 'cron.create', JSON.stringify(input)])).code).toBe(0)
   const listed = await handrail(place, ['schedules', '--json'])
   const [{ id } = { id: '' }] = JSON.parse(listed.stdout) as { id: string }[]
-  expect((await handrail(place, ['schedules'])).stdout).toContain(`${id}  notes  "0 9 1 1 *" in Europe/Berlin`)
+  expect((await handrail(place, ['schedules'])).stdout).toContain(
+    `${id}  notes  "0 9 1 1 *" in Europe/Berlin`,
+  )
   const ran = await handrail(place, ['schedules', 'run', id.slice(-6)])
   expect(ran).toMatchObject({ code: 0, stderr: '' })
   expect(ran.stdout).toContain('  ok  ')

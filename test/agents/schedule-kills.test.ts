@@ -27,7 +27,10 @@ test(`of ${kills} pairs of processes that run schedules and are killed at any ti
   expect(await start(place, began, '1').ended).toMatchObject({ code: 0, stderr: '' })
 
   await using cleanup = new AsyncDisposableStack()
-  const runtime = await createRuntime({ project: place.project, store: { path: join(place.project, 'store.db') } })
+  const runtime = await createRuntime({
+    project: place.project,
+    store: { path: join(place.project, 'store.db') },
+  })
   cleanup.defer(() => runtime.close())
   const lines = readFileSync(join(place.project, 'lines'), 'utf8').trimEnd().split('\n')
   expect(new Set(lines).size).toBe(lines.length)

@@ -30,12 +30,15 @@ test('schedules of another tenant or actor are not there, and each run is its au
   expect([...runtime.store.records({ tenant: 'one', session: run?.id ?? '' })].length).toBeGreaterThan(0)
 })
 
-test.each<Role>(['sub', 'fork', 'worker'])('the role %s makes and deletes no schedules (BI-5, POOL-4)', async (role) => {
-  const { runtime } = await openSchedules()
-  const session = runtime.session({ role, allowedTools: ['*'] })
-  for (const tool of ['cron.create', 'cron.delete'])
-    expect((await session.call(tool, {})).error?.reason).toBe('role_denied')
-})
+test.each<Role>(['sub', 'fork', 'worker'])(
+  'the role %s makes and deletes no schedules (BI-5, POOL-4)',
+  async (role) => {
+    const { runtime } = await openSchedules()
+    const session = runtime.session({ role, allowedTools: ['*'] })
+    for (const tool of ['cron.create', 'cron.delete'])
+      expect((await session.call(tool, {})).error?.reason).toBe('role_denied')
+  },
+)
 
 test('a session below another one makes no schedules, whatever its role (BI-5)', async () => {
   const { runtime } = await openSchedules()
@@ -179,7 +182,9 @@ test('a tool that runs once for each key gets one of its run (BI-5, IDEM-1)', as
     run: () => 'done',
   })
   const { runtime, clock } = await openSchedules({ tools: [keyed] })
-  const made = await schedule(runtime.session(), { tool: 'demo.keyed', input: {} }).catch((error: unknown) => error)
+  const made = await schedule(runtime.session(), { tool: 'demo.keyed', input: {} }).catch(
+    (error: unknown) => error,
+  )
   expect(made).toMatchObject({ runs: 0 })
   const { id } = made as { id: string }
   runtime.schedules.start()
@@ -217,7 +222,12 @@ test('a scheduled agent works with the tools that its author had, waits for a pe
     { calls: [{ tool: 'code__write_file', input: { path: 'b.txt', content: 'new' } }] },
     { text: 'It is written.' },
   ])
-  const { runtime, clock } = await openSchedules({ project, tools: [codeTools()], sandbox: 'host', agents: { model } })
+  const { runtime, clock } = await openSchedules({
+    project,
+    tools: [codeTools()],
+    sandbox: 'host',
+    agents: { model },
+  })
   const session = runtime.session({ allowedTools: ['cron.*', 'code.write_file', 'code.read_file'] })
   const made = await schedule(session, { prompt: 'Write b.txt.', schedule: '0 9 * * *' })
   runtime.schedules.start()

@@ -42,7 +42,8 @@ if (schedules.length === 0) {
 }
 const runner = runtime.schedules.start()
 if (ends === '1') {
-  const isOver = () => runtime.schedules.list().every(({ lastRun }) => lastRun?.state === 'ok' || lastRun?.state === 'failed')
+  const isOver = () =>
+    runtime.schedules.list().every(({ lastRun }) => lastRun?.state === 'ok' || lastRun?.state === 'failed')
   await sleep(2000)
   while (!isOver()) await sleep(20)
   await runner.close()

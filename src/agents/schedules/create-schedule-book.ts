@@ -65,8 +65,16 @@ function toStored(
   const identity = 'tool' in work ? caller.identify(work.tool) : undefined
   return {
     id: newId('schedule', now),
-    ...{ tenant, actor, role, mode, session, standingConsents },
-    ...{ name, schedule: schedule.trim().split(/\s+/).join(' '), timeZone, work },
+    tenant,
+    actor,
+    role,
+    mode,
+    session,
+    standingConsents,
+    name,
+    schedule: schedule.trim().split(/\s+/).join(' '),
+    timeZone,
+    work,
     missed: missed ?? 'once',
     overlap: overlap ?? 'skip',
     durable: durable ?? true,
@@ -103,7 +111,10 @@ async function add(
       })
     const made = typeof book?.value === 'number' ? book.value : 0
     const counted: DocumentChange = {
-      ...{ tenant, kind: 'schedule_book', group: 'book', id: 'book' },
+      tenant,
+      kind: 'schedule_book',
+      group: 'book',
+      id: 'book',
       value: made + 1,
       was: book?.value ?? null,
     }

@@ -7,7 +7,7 @@ import type { RuntimeSchedules } from '../../contract/scheduler.ts'
 import type { Store } from '../../contract/store.ts'
 import { isDocumentChanged } from '../../kit/result/is-document-changed.ts'
 import { newId } from '../../kit/new-id.ts'
-import { advance } from './advance.ts'
+import { moveOn } from './move-on.ts'
 import { deleteSchedule } from './create-schedule-book.ts'
 import { makeRun, type RunMaker } from './make-run.ts'
 import { createRunnerLease, type RunnerLease } from './runner-lease.ts'
@@ -31,8 +31,8 @@ import {
 export interface SchedulerPorts extends RunMaker {
   readonly store: Store
   readonly approvals: Pick<PendingApprovals, 'find'>
-  now(): number
-  logError(cause: unknown): void
+  readonly now: () => number
+  readonly logError: (cause: unknown) => void
 }
 
 const everyMs = 1000
@@ -146,11 +146,7 @@ export class Scheduler implements RuntimeSchedules {
     if (!isKept(store, schedule)) return void (await deleteSchedule(store, schedule))
     await this.#takeUp(schedule, lease, signal)
     const { cronTimes } = await import('./cron-times.ts')
-    const { schedule: next, dueAt } = advance(
-      schedule,
-      now(),
-      cronTimes(schedule.schedule, schedule.timeZone),
-    )
+    const { schedule: next, dueAt } = moveOn(schedule, now(), cronTimes(schedule.schedule, schedule.timeZone))
     if (dueAt !== undefined) {
       const claimed = await this.#claim(schedule, { next, dueAt, lease })
       if (claimed !== undefined) this.#start(claimed, signal)
@@ -186,11 +182,16 @@ export class Scheduler implements RuntimeSchedules {
     const runs = next.runs + 1
     const isLast = next.maxRuns !== undefined && runs >= next.maxRuns
     const schedule: StoredSchedule = {
-      ...{ ...next, current: id, runs },
+      ...next,
+      current: id,
+      runs,
       ...(isLast && { nextAt: null, queuedAt: null }),
     }
     const run: StoredRun = {
-      ...{ id, schedule: was.id, dueAt, startedAt: at },
+      id,
+      schedule: was.id,
+      dueAt,
+      startedAt: at,
       state: 'running',
       writer: store.writer,
       waits: [],

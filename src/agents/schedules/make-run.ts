@@ -21,7 +21,7 @@ export interface RunMaker {
   /** What agents of schedules work with; undefined if the operator set none. */
   readonly model: AgentModel | undefined
   /** Takes secrets out. */
-  redact(text: string): string
+  readonly redact: (text: string) => string
 }
 
 /** What has become of a run. */
@@ -136,7 +136,12 @@ function sessionOf(schedule: StoredSchedule, { id }: StoredRun, maker: RunMaker)
   const { tenant, actor, role, tools, standingConsents } = schedule
   const mode = lesser(schedule.mode, maker.defaultMode(tenant))
   return {
-    ...{ id, tenant, actor, role, mode, standingConsents },
+    id,
+    tenant,
+    actor,
+    role,
+    mode,
+    standingConsents,
     agent: { agentId: schedule.id, runId: id },
     allowedTools: tools,
     // Otherwise a schedule could make others without end. An empty list of tools would let all through.

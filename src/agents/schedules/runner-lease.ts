@@ -71,5 +71,5 @@ export function createRunnerLease({ store, now }: { store: Store; now: () => num
 function readHeld(value: Json | undefined): Held {
   if (!isPlainObject(value)) return { writer: '', until: 0 }
   const { writer, until } = value
-  return { writer: String(writer), until: Number(until) }
+  return { writer: typeof writer === 'string' ? writer : '', until: typeof until === 'number' ? until : 0 }
 }

@@ -105,19 +105,53 @@ export function forgetRun(tenant: string, { schedule: group, id }: StoredRun): D
 
 /** As it is shown. */
 export function toSchedule(store: Store, stored: StoredSchedule): Schedule {
-  const { session: _, writer: __, tools: ___, identity: ____, ...rest } = stored
-  const { standingConsents: _____, nextAt, seenAt: ______, current: _______, queuedAt, ...schedule } = rest
+  const { id, tenant, actor, role, mode, name, schedule, timeZone, work, missed, overlap } = stored
+  const { maxRuns, until, durable, createdAt, runs, skipped } = stored
   const [last] = readRuns(store, stored)
-  const next = queuedAt ?? nextAt
+  const next = stored.queuedAt ?? stored.nextAt
   return {
-    ...schedule,
+    id,
+    tenant,
+    actor,
+    role,
+    mode,
+    name,
+    schedule,
+    timeZone,
+    work,
+    missed,
+    overlap,
+    ...(maxRuns !== undefined && { maxRuns }),
+    ...(until !== undefined && { until }),
+    durable,
+    createdAt,
     ...(next !== null && { nextAt: next }),
+    runs,
+    skipped,
     ...(last !== undefined && { lastRun: toRun(last) }),
   }
 }
 
-export function toRun({ writer: _, step: __, waits: ___, ...run }: StoredRun): ScheduleRun {
-  return run
+export function toRun({
+  id,
+  schedule,
+  dueAt,
+  startedAt,
+  endedAt,
+  state,
+  summary,
+  error,
+}: StoredRun): ScheduleRun {
+  return {
+    id,
+    schedule,
+    dueAt,
+    startedAt,
+    ...(endedAt !== undefined && { endedAt }),
+    state,
+    ...(summary !== undefined && { summary }),
+    ...(error !== undefined && { error }),
+  }
 }
 
 function toJson(value: StoredSchedule | StoredRun | undefined): Json | undefined {

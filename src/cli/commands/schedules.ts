@@ -73,7 +73,9 @@ async function withRuntime(
   const upstreams = keep ? 'met' : 'known'
   const places = findPlaces(given)
   const runtime = await wireRuntime(places, undefined, {
-    ...{ keep, upstreams, operator: !keep },
+    keep,
+    upstreams,
+    operator: !keep,
     secrets: presentKeyNames(),
     agentModel: await loadAgentModel(given, places.project),
   })

@@ -2,7 +2,7 @@ import type { AgentModel } from '../../contract/agent-run.ts'
 import { readText } from '../arguments/caller.ts'
 import type { CommandLine } from '../base/command.ts'
 import { UsageError } from '../base/usage-error.ts'
-import { readBaseUrl } from '../run/read-run-line.ts'
+import { readBaseUrl } from '../arguments/read-base-url.ts'
 import { loadModel } from './load-model.ts'
 import { readModelName } from './read-model-name.ts'
 

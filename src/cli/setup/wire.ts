@@ -29,6 +29,8 @@ import { delegationTools } from '../../compose/sources/delegation-tools.ts'
 import { planTools } from '../../compose/sources/plan-tools.ts'
 import { scheduleTools } from '../../compose/sources/schedule-tools.ts'
 import { taskTools } from '../../compose/sources/task-tools.ts'
+import { settingTools } from '../../compose/sources/setting-tools.ts'
+import { triggerTools } from '../../compose/sources/trigger-tools.ts'
 import { userTools } from '../../compose/sources/user-tools.ts'
 import { webTools } from '../../compose/sources/web-tools.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
@@ -227,6 +229,8 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
   const {
     $schema: _,
     webSearch,
+    triggers,
+    modelSettings,
     shell: hasShell,
     commands,
     languageServers,
@@ -237,7 +241,15 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
   const declared = inOneLine(declarativeTools({ dir: places.tools }), places.tools)
   // An agent has such tools of its own.
   const groups = observes ? [] : toolGroups
-  const own = ownSources({ webSearch, shell, commands, languageServers, toolGroups: groups })
+  const own = ownSources({
+    webSearch,
+    triggers,
+    modelSettings,
+    shell,
+    commands,
+    languageServers,
+    toolGroups: groups,
+  })
   const sources = observes ? own : [...own, declared]
   const wanted = [
     ...sources.flatMap((source) =>
@@ -272,14 +284,23 @@ function inOneLine(source: ToolSource, folder: string): ToolSource {
 
 /** What the person configured of the tools that come with Handrail. */
 type OwnToolOptions = {
-  [Name in 'webSearch' | 'shell' | 'commands' | 'languageServers' | 'toolGroups']?:
-    | Configuration[Name]
-    | undefined
+  [
+    Name in
+      | 'webSearch'
+      | 'triggers'
+      | 'modelSettings'
+      | 'shell'
+      | 'commands'
+      | 'languageServers'
+      | 'toolGroups'
+  ]?: Configuration[Name] | undefined
 }
 
 /** The tools that come with Handrail. */
 export function ownSources({
   webSearch,
+  triggers,
+  modelSettings,
   shell,
   commands,
   languageServers,
@@ -290,6 +311,8 @@ export function ownSources({
     codeTools({ shell, commands, languageServers }),
     jobTools(),
     webTools({ search: webSearch }),
+    ...(modelSettings === undefined ? [] : [settingTools({ settings: modelSettings })]),
+    ...(triggers === undefined ? [] : [triggerTools({ triggers })]),
     ...[...new Set(toolGroups)].flatMap((group) => groupSources[group].map((open) => open())),
   ]
 }

@@ -3,7 +3,7 @@ import type { Plan, PlanContext } from '../../contract/base/plan.ts'
 import type { PermitHost } from '../../contract/base/sandbox.ts'
 import { copyJson } from '../../kit/json/copy-json.ts'
 import { showDuration } from '../../kit/time/show-duration.ts'
-import { openSchedules } from '../keep/open-schedules.ts'
+import { openSchedules } from '../planning/open-schedules.ts'
 import { lookAtPlanMode } from '../planning/open-plan-mode.ts'
 import { openPastCalls } from '../undo/open-past-calls.ts'
 import { abortedEarly } from './aborted-error.ts'
@@ -75,8 +75,8 @@ function toPlanContext(authorised: Authorised, { tenant, session }: CallScope): 
 }
 
 function lookAtSchedules(authorised: Authorised, scope: CallScope): PlanContext['schedules'] {
-  const { examine, find } = openSchedules(authorised, scope, () => false)
-  return { examine, find }
+  const schedules = openSchedules(authorised, scope, () => false)
+  return { examine: (wish) => schedules.examine(wish), find: (id) => schedules.find(id) }
 }
 
 const sendNothing: PermitHost = async ({ url }) => {

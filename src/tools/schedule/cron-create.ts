@@ -2,7 +2,7 @@ import { ToolFailure } from '../../contract/base/errors.ts'
 import type { NewSchedule, ScheduledWork, ScheduleOutlook } from '../../contract/base/schedules.ts'
 import type { JsonObject } from '../../contract/base/json.ts'
 import type { PlanContext, Preview } from '../../contract/base/plan.ts'
-import type { Tool } from '../../contract/base/tool.ts'
+import type { CompatiblePresentation, Tool } from '../../contract/base/tool.ts'
 import { toolOutput } from '../../kit/result/tool-output.ts'
 import { showControls } from '../../kit/text/show-controls.ts'
 import { showTime } from '../../kit/time/show-time.ts'
@@ -25,6 +25,79 @@ const zoneField = {
 } as const
 const promptField = { type: 'string', minLength: 1, maxLength: 32_768 } as const
 
+const inputSchema = {
+  type: 'object',
+  properties: {
+    name: nameField,
+    schedule: expressionField,
+    time_zone: zoneField,
+    tool: { type: 'string', minLength: 1, maxLength: 200, description: 'Canonical name of a tool.' },
+    input: {
+      type: 'object',
+      properties: {},
+      additionalProperties: true,
+      description: 'What the tool is called with.',
+    },
+    prompt: { ...promptField, description: 'What an agent is asked, in the place of a call.' },
+    missed: {
+      type: 'string',
+      enum: ['once', 'skip'],
+      default: 'once',
+      description: 'Times at which nothing ran schedules: one run for all of them, or none.',
+    },
+    overlap: {
+      type: 'string',
+      enum: ['skip', 'queue'],
+      default: 'skip',
+      description:
+        'A time that comes while the run before goes on: left out, or a run as soon as that has ended.',
+    },
+    max_runs: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000_000,
+      description: 'It ends after so many runs.',
+    },
+    until: {
+      type: 'string',
+      format: 'date-time',
+      description: 'No run starts from then on. ISO 8601 with its time zone.',
+    },
+    durable: {
+      type: 'boolean',
+      default: true,
+      description: 'False: it ends with this session.',
+    },
+  },
+  required: ['name', 'schedule'],
+  additionalProperties: false,
+} as const
+
+/** As models know it. */
+const compatible: CompatiblePresentation = {
+  name: 'CronCreate',
+  description:
+    'Creates a scheduled recurring task: at the times of the cron expression an agent works on the command, which is a prompt.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      name: nameField,
+      schedule: expressionField,
+      command: promptField,
+      time_zone: zoneField,
+      recurring: { type: 'boolean', description: 'False: it runs once.' },
+      durable: { type: 'boolean' },
+    },
+    required: ['name', 'schedule', 'command'],
+    additionalProperties: false,
+  },
+  toCanonical: ({ command, recurring, ...rest }) => ({
+    ...rest,
+    prompt: command ?? '',
+    ...(recurring === false && { max_runs: 1 }),
+  }),
+}
+
 /** `cron.create`: a call or an agent that runs at times. */
 export function cronCreateTool(): Tool {
   return defineBuiltin({
@@ -34,82 +107,14 @@ export function cronCreateTool(): Tool {
       'Makes a schedule: at the times that a cron expression names, a tool is called, or an agent works on a prompt. Give tool with its input, or prompt. Each run is decided anew by the policy of then, and waits for a person if that is to be asked. It is made as long as a process of the operator runs schedules.',
     ...changesSchedules,
     limits: { maxBytesIn: 256 * 1024 },
-    input: {
-      type: 'object',
-      properties: {
-        name: nameField,
-        schedule: expressionField,
-        time_zone: zoneField,
-        tool: { type: 'string', minLength: 1, maxLength: 200, description: 'Canonical name of a tool.' },
-        input: {
-          type: 'object',
-          properties: {},
-          additionalProperties: true,
-          description: 'What the tool is called with.',
-        },
-        prompt: { ...promptField, description: 'What an agent is asked, in the place of a call.' },
-        missed: {
-          type: 'string',
-          enum: ['once', 'skip'],
-          default: 'once',
-          description: 'Times at which nothing ran schedules: one run for all of them, or none.',
-        },
-        overlap: {
-          type: 'string',
-          enum: ['skip', 'queue'],
-          default: 'skip',
-          description:
-            'A time that comes while the run before goes on: left out, or a run as soon as that has ended.',
-        },
-        max_runs: {
-          type: 'integer',
-          minimum: 1,
-          maximum: 1_000_000,
-          description: 'It ends after so many runs.',
-        },
-        until: {
-          type: 'string',
-          format: 'date-time',
-          description: 'No run starts from then on. ISO 8601 with its time zone.',
-        },
-        durable: {
-          type: 'boolean',
-          default: true,
-          description: 'False: it ends with this session.',
-        },
-      },
-      required: ['name', 'schedule'],
-      additionalProperties: false,
-    },
+    input: inputSchema,
     output: {
       type: 'object',
       properties: { schedule: scheduleSchema },
       required: ['schedule'],
       additionalProperties: false,
     },
-    compatible: {
-      name: 'CronCreate',
-      description:
-        'Creates a scheduled recurring task: at the times of the cron expression an agent works on the command, which is a prompt.',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          name: nameField,
-          schedule: expressionField,
-          command: promptField,
-          time_zone: zoneField,
-          recurring: { type: 'boolean', description: 'False: it runs once.' },
-          durable: { type: 'boolean' },
-        },
-        required: ['name', 'schedule', 'command'],
-        additionalProperties: false,
-      },
-      toCanonical: ({ command, recurring, ...rest }) => ({
-        ...rest,
-        prompt: command ?? '',
-        ...(recurring === false && { max_runs: 1 }),
-      }),
-    },
+    compatible,
     decode({ tool, input, prompt, time_zone: timeZone, max_runs: maxRuns, until, ...rest }): NewSchedule {
       const work = toWork(tool, input as JsonObject | undefined, prompt)
       return { ...rest, timeZone, maxRuns, until: toTime(until), work }

@@ -7,7 +7,7 @@ export const graceMs = 60_000
 const setBackMs = 3 * 3_600_000
 
 /** What time has made of a schedule. */
-export interface Advanced {
+export interface Moved {
   /** The same object if nothing has changed. */
   readonly schedule: StoredSchedule
   /** The time of the run that starts now. */
@@ -15,7 +15,7 @@ export interface Advanced {
 }
 
 /** Moves a schedule on to this time. */
-export function advance(before: StoredSchedule, now: number, times: CronTimes): Advanced {
+export function moveOn(before: StoredSchedule, now: number, times: CronTimes): Moved {
   let schedule = before
   if (now < before.seenAt - setBackMs && before.nextAt !== null)
     schedule = { ...schedule, seenAt: now, nextAt: nextAt(schedule, now, times) }
