@@ -256,3 +256,37 @@ test('without a model a scheduled agent fails and says what to set (BI-5)', asyn
   })
   await expect(runtime.schedules.run('schedule_x')).rejects.toMatchObject({ code: 'unknown_schedule' })
 })
+
+test('of two processes that run schedules on one store one runs each time, and the other takes over (BI-5)', async () => {
+  const shared = { store: makeStore(), project: makeFolder(), home: makeFolder() }
+  const [one, other] = [await openSchedules(shared), await openSchedules(shared)]
+  const made = await schedule(one.runtime.session())
+  const forward = () => [one, other].forEach(({ clock }) => clock.forward(1))
+  const runner = one.runtime.schedules.start()
+  other.runtime.schedules.start()
+  for (const runs of [1, 2]) {
+    forward()
+    await expect.poll(() => lastRunOf(other.runtime, made.id), patient).toMatchObject({ state: 'ok' })
+    await expect.poll(() => other.runtime.schedules.find(made.id)?.runs, patient).toBe(runs)
+  }
+  await runner.close()
+  forward()
+  await expect.poll(() => one.lines().length, patient).toBe(3)
+  expect(one.runtime.schedules.find(made.id)?.runs).toBe(3)
+})
+
+test('a run that is asked for while another one goes on is refused (BI-5)', async () => {
+  let open: (() => void) | undefined
+  const { runtime, lines } = await openSchedules({
+    during: () => new Promise<void>((resolve) => (open = resolve)),
+  })
+  const made = await schedule(runtime.session())
+  const first = runtime.schedules.run(made.id)
+  await expect.poll(() => lines().length, patient).toBe(1)
+  await expect(runtime.schedules.run(made.id)).rejects.toMatchObject({ code: 'schedule_running' })
+  await runtime.schedules.delete(made.id)
+  open?.()
+  expect(await first).toMatchObject({ state: 'ok' })
+  expect(runtime.schedules.list()).toEqual([])
+  expect(runtime.store.documents({ tenant: 'local', kind: 'schedule_run' })).toEqual([])
+})
