@@ -138,6 +138,7 @@ test('the input of the scheduled call is checked when the schedule is made (BI-5
   const base = { name: 'x', schedule: '* * * * *' }
   const wrong = await session.call('cron.create', { ...base, tool: 'demo.note', input: { text: 1 } })
   expect(wrong.error).toMatchObject({ code: 'SCHEMA.VALIDATION_FAILED', reason: 'invalid_input' })
+  expect(wrong.error?.issues?.map(({ pointer }) => pointer)).toContain('/input/line')
   const unknown = await session.call('cron.create', { ...base, tool: 'demo.nope' })
   expect(unknown.error).toMatchObject({ reason: 'tool_not_available' })
 })

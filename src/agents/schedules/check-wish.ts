@@ -67,12 +67,14 @@ async function decide({ work }: NewSchedule, caller: ScheduleCaller): Promise<st
   if (!('tool' in work)) return 'each call of the agent is decided when it makes it'
   const { words, error } = await caller.decide(work.tool, work.input)
   if (error === undefined || !refusing.includes(error.code)) return words
-  const { code, reason, message } = error
+  const { code, reason, message, issues } = error
   throw new ToolFailure({
     code,
     reason,
     message: `Such a call would not run: ${message}`,
-    ...(error.issues !== undefined && { issues: error.issues }),
+    ...(issues !== undefined && {
+      issues: issues.map((each) => ({ ...each, pointer: `/input${each.pointer}` })),
+    }),
   })
 }
 

@@ -6,6 +6,7 @@ import type { PendingApprovals } from '../../contract/pending-approval.ts'
 import type { RuntimeSchedules } from '../../contract/scheduler.ts'
 import type { Store } from '../../contract/store.ts'
 import { isDocumentChanged } from '../../kit/result/is-document-changed.ts'
+import { messageOf } from '../../kit/text/message-of.ts'
 import { newId } from '../../kit/new-id.ts'
 import { moveOn } from './move-on.ts'
 import { deleteSchedule } from './create-schedule-book.ts'
@@ -47,6 +48,8 @@ export class Scheduler implements RuntimeSchedules {
   /** The runs that go on here. */
   readonly #active = new Set<Promise<unknown>>()
   readonly #closing = new AbortController()
+  /** What was told last of what went wrong: it may go wrong again every second. */
+  #told = ''
   readonly #started = new Set<{ close(): Promise<void> }>()
 
   constructor(ports: SchedulerPorts) {
@@ -120,14 +123,20 @@ export class Scheduler implements RuntimeSchedules {
   async #loop(lease: RunnerLease, signal: AbortSignal): Promise<void> {
     const { logError } = this.#ports
     while (!signal.aborted) {
-      await this.#round(lease, signal).catch(logError)
+      await this.#round(lease, signal).catch((error: unknown) => this.#tell(error))
       await sleep(everyMs, undefined, { signal }).catch(() => undefined)
     }
     await lease.release().catch(logError)
   }
 
+  #tell(error: unknown): void {
+    const message = messageOf(error)
+    if (message !== this.#told) this.#ports.logError(error)
+    this.#told = message
+  }
+
   async #round(lease: RunnerLease, signal: AbortSignal): Promise<void> {
-    const { store, logError } = this.#ports
+    const { store } = this.#ports
     if (!(await lease.hold())) return
     for (const tenant of store.tenants())
       for (const { value } of store.documents({ tenant, kind: 'schedule' })) {
@@ -135,7 +144,7 @@ export class Scheduler implements RuntimeSchedules {
         const schedule = value as unknown as StoredSchedule
         await this.#look(schedule, lease, signal).catch((error: unknown) => {
           // Another process was faster: the next round sees what it made of it.
-          if (!isDocumentChanged(error)) logError(error)
+          if (!isDocumentChanged(error)) this.#tell(error)
         })
       }
   }
@@ -218,7 +227,7 @@ export class Scheduler implements RuntimeSchedules {
   }
 
   #start({ schedule, run }: { schedule: StoredSchedule; run: StoredRun }, signal: AbortSignal): void {
-    this.#go(schedule, run, signal).catch((error: unknown) => this.#ports.logError(error))
+    this.#go(schedule, run, signal).catch((error: unknown) => this.#tell(error))
   }
 
   async #go(schedule: StoredSchedule, run: StoredRun, signal = this.#closing.signal): Promise<StoredRun> {
