@@ -1,10 +1,11 @@
-import type { Policy, TenantPolicy } from '../contract/policy.ts'
+import type { Bounds, Policy, TenantPolicy } from '../contract/policy.ts'
 import { SetupError } from '../contract/base/errors.ts'
 import type { PolicyChange } from '../contract/runtime.ts'
 import type { Sandbox } from '../contract/base/sandbox.ts'
 import { idForm, isId } from '../kit/match/is-id.ts'
 import { createGrants } from '../policy/grants/create-grants.ts'
 import { createPolicyEngine } from '../policy/create-policy-engine.ts'
+import { strictestEngine } from '../policy/strictest-engine.ts'
 import { compileObligations } from '../policy/obligations/compile-obligations.ts'
 import { planBudgets } from '../runtime/limits/budgets.ts'
 import type { TenantContext } from '../runtime/state/scope.ts'
@@ -31,6 +32,10 @@ export interface ResolvedTenant {
 export interface TenantContexts {
   /** The one that calls of this tenant start on now. Throws a SetupError for a tenant that the policy does not name. */
   of(tenant: string): ResolvedTenant
+  /** The same for what is held to a worktree of its project, which is all that it may write. */
+  within(tenant: string, worktree: string): TenantContext
+  /** Closes what was opened for a worktree. */
+  leave(worktree: string): Promise<void>
   /** Why the tenant does not exist; undefined if it does. */
   findTenantIssue(tenant: string): string | undefined
   /** Makes every context anew; with any issue, throws a SetupError and leaves all as they are. */
@@ -92,16 +97,16 @@ export function createTenantContexts(
 ): TenantContexts {
   const sandboxes = new Map<string, Sandbox>()
   const network = { ...options.network, lookup: options.lookup }
-  let current: Generation = { options, version: 1, made: new Map() }
+  let current: Generation = { options, version: 1, made: new Map(), within: new Map() }
 
-  const sandboxFor = ({ project, env, home }: ResolvedOptions): Sandbox => {
+  const sandboxFor = ({ project, env, home }: Pick<ResolvedOptions, 'project' | 'env' | 'home'>): Sandbox => {
     const known = sandboxes.get(project)
     if (known !== undefined) return known
     const sandbox = openSandbox(options.sandbox, { project, env, home, network, launcher, withheld })
     sandboxes.set(project, sandbox)
     return sandbox
   }
-  const make = (tenant: string, { options: from, version }: Omit<Generation, 'made'>): ResolvedTenant => {
+  const make = (tenant: string, { options: from, version }: Wanted): ResolvedTenant => {
     const own = ownPolicy(from.policy, tenant)
     const tenantOptions = own === undefined ? from : toTenantOptions(from, own)
     const resolved = resolveTenantOptions(tenantOptions)
@@ -125,7 +130,7 @@ export function createTenantContexts(
     return { context, options: tenantOptions, resolved }
   }
   /** The caller did not name the tenant here, so an issue does. */
-  const makeAnew = (tenant: string, next: Omit<Generation, 'made'>): ResolvedTenant => {
+  const makeAnew = (tenant: string, next: Wanted): ResolvedTenant => {
     try {
       return make(tenant, next)
     } catch (error) {
@@ -136,6 +141,27 @@ export function createTenantContexts(
   const find = (tenant: string): ResolvedTenant => {
     let made = current.made.get(tenant)
     if (made === undefined) current.made.set(tenant, (made = make(tenant, current)))
+    return made
+  }
+  const makeWithin = (tenant: string, worktree: string): TenantContext => {
+    const { context, resolved } = find(tenant)
+    const { options: from } = current
+    const own = ownPolicy(from.policy, tenant)
+    const bounds = boundsWithin(worktree, resolved.bounds)
+    const part = { ...resolved, project: worktree, bounds, partOf: resolved.project, withheld }
+    return {
+      ...context,
+      latest: () => findWithin(tenant, worktree),
+      policy: strictestEngine(context.policy, policyPart({ ...from, hooks }, part, own).policy),
+      bounds,
+      project: worktree,
+      sandbox: sandboxFor(part),
+    }
+  }
+  const findWithin = (tenant: string, worktree: string): TenantContext => {
+    const name = JSON.stringify([tenant, worktree])
+    let made = current.within.get(name)
+    if (made === undefined) current.within.set(name, (made = makeWithin(tenant, worktree)))
     return made
   }
   const findTenantIssue = (tenant: string): string | undefined => {
@@ -150,12 +176,20 @@ export function createTenantContexts(
       if (issue !== undefined) throw new SetupError('unknown_tenant', issue)
       return find(tenant)
     },
+    within: findWithin,
+    async leave(worktree) {
+      const sandbox = sandboxes.get(worktree)
+      sandboxes.delete(worktree)
+      for (const [name, { project }] of current.within) if (project === worktree) current.within.delete(name)
+      await sandbox?.close()
+    },
     findTenantIssue,
     reload(change) {
       const next = { options: { ...current.options, ...change }, version: current.version + 1 }
       resolveRuntimeOptions(next.options, shared.checker)
       const tenants = new Set([localTenant, ...current.made.keys()])
-      current = { ...next, made: new Map([...tenants].map((tenant) => [tenant, makeAnew(tenant, next)])) }
+      const made = new Map([...tenants].map((tenant) => [tenant, makeAnew(tenant, next)]))
+      current = { ...next, made, within: new Map() }
     },
     get version() {
       return current.version
@@ -171,6 +205,16 @@ interface Generation {
   readonly options: RuntimeOptions
   readonly version: number
   readonly made: Map<string, ResolvedTenant>
+  /** By tenant and worktree. */
+  readonly within: Map<string, TenantContext>
+}
+
+type Wanted = Pick<Generation, 'options' | 'version'>
+
+/** All that could be read or written can be read, and the worktree alone can be written. */
+function boundsWithin(worktree: string, { capabilities, limits }: Bounds): Bounds {
+  const { read, write } = capabilities.fs
+  return { limits, capabilities: { ...capabilities, fs: { read: [...read, ...write], write: [worktree] } } }
 }
 
 function isTenant(policy: Policy | undefined, tenant: string): boolean {
@@ -212,7 +256,7 @@ function toToolLists(options: RuntimeOptions, own: TenantPolicy | undefined): Te
 /** Everything of a context that the policy decides. */
 function policyPart(
   options: RuntimeOptions,
-  resolved: ResolvedOptions & { withheld: readonly string[] },
+  resolved: ResolvedOptions & { withheld: readonly string[]; partOf?: string },
   own: TenantPolicy | undefined,
 ): Pick<TenantContext, 'policy' | 'decisionPoints' | 'grantBounds' | 'budgets'> {
   const policy = options.policy ?? {}
@@ -233,6 +277,7 @@ function policyPart(
     defaultTimeoutMs: resolved.limits.defaultTimeoutMs,
     home: resolved.home,
     project: resolved.project,
+    partOf: resolved.partOf,
     tmp: resolved.tmp,
   })
   return {

@@ -17,6 +17,9 @@ export interface UnsavedWork {
   settings: readonly (readonly [string, string])[]
 }
 
+/** What looking for it needs. */
+export type GitContext = Pick<ContextWith<'files' | 'commands'>, 'files' | 'commands' | 'signal'>
+
 /** The runs of git that look for it, in order; `orphans` reads commits from its standard input. */
 export type LookCommands = Readonly<Record<keyof typeof looks, GitCommand>>
 
@@ -75,7 +78,7 @@ export function lookCommands(executable: string, { gitDir, path }: Worktree): Lo
 
 /** Looks for work that would be gone with the worktree: changed, untracked and ignored files, commits that nothing else leads to, repositories inside, steps of git that are not finished. */
 export async function findUnsavedWork(
-  context: ContextWith<'files' | 'commands'>,
+  context: GitContext,
   worktree: Worktree,
   commands: LookCommands,
 ): Promise<UnsavedWork> {
@@ -167,7 +170,7 @@ async function findOwnState(files: Files, { gitDir }: Worktree): Promise<string[
 }
 
 /** Commits that were made or looked at here and that no branch, tag or past of a branch leads to. */
-async function findOrphans(context: ContextWith<'commands'>, commands: LookCommands): Promise<string[]> {
+async function findOrphans(context: GitContext, commands: LookCommands): Promise<string[]> {
   const lines = async (command: GitCommand) =>
     (await runGit(context, command)).split('\n').filter((line) => line !== '')
   const known = new Set(await lines(commands.branches))
