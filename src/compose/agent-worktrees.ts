@@ -4,7 +4,7 @@ import type { Services } from '../contract/base/services.ts'
 import type { ToolDefinition } from '../contract/base/tool.ts'
 import { clearWorktree } from '../tools/code/worktree/clear-worktree.ts'
 import { enterWorktreeTool } from '../tools/code/worktree/enter-worktree.ts'
-import { findWorktree } from '../tools/code/worktree/worktree.ts'
+import { findWorktree, worktreesFolder } from '../tools/code/worktree/worktree.ts'
 import type { TenantContexts } from './tenant-contexts.ts'
 
 /** What a tool of a tenant may reach that makes worktrees, and no more. */
@@ -32,7 +32,7 @@ export function createAgentWorktrees(tenants: TenantContexts): AgentWorktrees {
     find,
     async clear(tenant, name, { unused }) {
       const { context } = tenants.of(tenant)
-      const path = join(context.project, '.handrail/worktrees', name)
+      const path = join(context.project, worktreesFolder, name)
       const cleared = await clearWorktree(reach(tenant), { id: name, unused })
       if (cleared === 'kept') return (await find(tenant, name)) ?? { path, branch: null }
       if (cleared === 'removed')
@@ -47,6 +47,6 @@ export function createAgentWorktrees(tenants: TenantContexts): AgentWorktrees {
         })
       return undefined
     },
-    leave: (path) => tenants.leave(path),
+    leave: (path) => tenants.worktrees.leave(path),
   }
 }

@@ -54,7 +54,7 @@ export function openSession(
   const { tenant, role } = principal
   const { context: whole, options } = tenants.of(tenant)
   const worktree = around.worktree ?? parent?.worktree
-  const context = worktree === undefined ? whole : tenants.within(tenant, worktree)
+  const context = worktree === undefined ? whole : tenants.worktrees.of(tenant, worktree)
   const opened = given.mode ?? parent?.mode.beneath() ?? context.policy.defaultMode
   if (opened === 'bypass' && !context.policy.allowBypass) throw bypassRefusal()
   const kept = openKept(given, principal, context)

@@ -1,11 +1,10 @@
-import type { Bounds, Policy, TenantPolicy } from '../contract/policy.ts'
+import type { Policy, TenantPolicy } from '../contract/policy.ts'
 import { SetupError } from '../contract/base/errors.ts'
 import type { PolicyChange } from '../contract/runtime.ts'
 import type { Sandbox } from '../contract/base/sandbox.ts'
 import { idForm, isId } from '../kit/match/is-id.ts'
 import { createGrants } from '../policy/grants/create-grants.ts'
 import { createPolicyEngine } from '../policy/create-policy-engine.ts'
-import { strictestEngine } from '../policy/strictest-engine.ts'
 import { compileObligations } from '../policy/obligations/compile-obligations.ts'
 import { planBudgets } from '../runtime/limits/budgets.ts'
 import type { TenantContext } from '../runtime/state/scope.ts'
@@ -20,6 +19,7 @@ import {
 } from './options/resolve-options.ts'
 import { expandHome, realPlace } from './options/resolve-places.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
+import { createWorktreeContexts, type WorktreeContexts } from './worktree-contexts.ts'
 
 /** A tenant's context, and the options it was made from. */
 export interface ResolvedTenant {
@@ -33,9 +33,7 @@ export interface TenantContexts {
   /** The one that calls of this tenant start on now. Throws a SetupError for a tenant that the policy does not name. */
   of(tenant: string): ResolvedTenant
   /** The same for what is held to a worktree of its project, which is all that it may write. */
-  within(tenant: string, worktree: string): TenantContext
-  /** Closes what was opened for a worktree. */
-  leave(worktree: string): Promise<void>
+  readonly worktrees: Pick<WorktreeContexts, 'of' | 'leave'>
   /** Why the tenant does not exist; undefined if it does. */
   findTenantIssue(tenant: string): string | undefined
   /** Makes every context anew; with any issue, throws a SetupError and leaves all as they are. */
@@ -97,9 +95,9 @@ export function createTenantContexts(
 ): TenantContexts {
   const sandboxes = new Map<string, Sandbox>()
   const network = { ...options.network, lookup: options.lookup }
-  let current: Generation = { options, version: 1, made: new Map(), within: new Map() }
+  let current: Generation = { options, version: 1, made: new Map() }
 
-  const sandboxFor = ({ project, env, home }: Pick<ResolvedOptions, 'project' | 'env' | 'home'>): Sandbox => {
+  const sandboxFor = ({ project, env, home }: ResolvedOptions): Sandbox => {
     const known = sandboxes.get(project)
     if (known !== undefined) return known
     const sandbox = openSandbox(options.sandbox, { project, env, home, network, launcher, withheld })
@@ -143,27 +141,17 @@ export function createTenantContexts(
     if (made === undefined) current.made.set(tenant, (made = make(tenant, current)))
     return made
   }
-  const makeWithin = (tenant: string, worktree: string): TenantContext => {
-    const { context, resolved } = find(tenant)
-    const { options: from } = current
-    const own = ownPolicy(from.policy, tenant)
-    const bounds = boundsWithin(worktree, resolved.bounds)
-    const part = { ...resolved, project: worktree, bounds, partOf: resolved.project, withheld }
-    return {
-      ...context,
-      latest: () => findWithin(tenant, worktree),
-      policy: strictestEngine(context.policy, policyPart({ ...from, hooks }, part, own).policy),
-      bounds,
-      project: worktree,
-      sandbox: sandboxFor(part),
-    }
-  }
-  const findWithin = (tenant: string, worktree: string): TenantContext => {
-    const name = JSON.stringify([tenant, worktree])
-    let made = current.within.get(name)
-    if (made === undefined) current.within.set(name, (made = makeWithin(tenant, worktree)))
-    return made
-  }
+  const worktrees = createWorktreeContexts({
+    whole: find,
+    policyOf: (tenant, part) =>
+      policyPart(
+        { ...current.options, hooks },
+        { ...part, withheld },
+        ownPolicy(current.options.policy, tenant),
+      ).policy,
+    openSandbox: ({ project, env, home }) =>
+      openSandbox(options.sandbox, { project, env, home, network, launcher, withheld }),
+  })
   const findTenantIssue = (tenant: string): string | undefined => {
     if (!isId(tenant)) return `"${String(tenant).slice(0, 80)}" is not an id of a tenant: use ${idForm}.`
     return isTenant(current.options.policy, tenant)
@@ -176,27 +164,21 @@ export function createTenantContexts(
       if (issue !== undefined) throw new SetupError('unknown_tenant', issue)
       return find(tenant)
     },
-    within: findWithin,
-    async leave(worktree) {
-      const sandbox = sandboxes.get(worktree)
-      sandboxes.delete(worktree)
-      for (const [name, { project }] of current.within) if (project === worktree) current.within.delete(name)
-      await sandbox?.close()
-    },
+    worktrees,
     findTenantIssue,
     reload(change) {
       const next = { options: { ...current.options, ...change }, version: current.version + 1 }
       resolveRuntimeOptions(next.options, shared.checker)
       const tenants = new Set([localTenant, ...current.made.keys()])
-      const made = new Map([...tenants].map((tenant) => [tenant, makeAnew(tenant, next)]))
-      current = { ...next, made, within: new Map() }
+      current = { ...next, made: new Map([...tenants].map((tenant) => [tenant, makeAnew(tenant, next)])) }
+      worktrees.forget()
     },
     get version() {
       return current.version
     },
     digests: () => new Map([...current.made].map(([tenant, { context }]) => [tenant, context.policy.digest])),
     async close() {
-      await Promise.all([...sandboxes.values()].map((sandbox) => sandbox.close()))
+      await Promise.all([worktrees.close(), ...[...sandboxes.values()].map((sandbox) => sandbox.close())])
     },
   }
 }
@@ -205,17 +187,9 @@ interface Generation {
   readonly options: RuntimeOptions
   readonly version: number
   readonly made: Map<string, ResolvedTenant>
-  /** By tenant and worktree. */
-  readonly within: Map<string, TenantContext>
 }
 
 type Wanted = Pick<Generation, 'options' | 'version'>
-
-/** All that could be read or written can be read, and the worktree alone can be written. */
-function boundsWithin(worktree: string, { capabilities, limits }: Bounds): Bounds {
-  const { read, write } = capabilities.fs
-  return { limits, capabilities: { ...capabilities, fs: { read: [...read, ...write], write: [worktree] } } }
-}
 
 function isTenant(policy: Policy | undefined, tenant: string): boolean {
   return policy?.tenants === undefined || tenant === localTenant || Object.hasOwn(policy.tenants, tenant)

@@ -1,4 +1,11 @@
-import { codeTools, jobTools, type RuntimeEvent, type RuntimeOptions, type Session } from 'handrail'
+import {
+  codeTools,
+  jobTools,
+  type RuntimeEvent,
+  type RuntimeOptions,
+  type Session,
+  type TurnResult,
+} from 'handrail'
 import { createAgentDefinitionRegistry, delegationTools, type AgentDefinition } from 'handrail/agents'
 import { expect, test } from 'vitest'
 import { modelSaying, toldResults, type ModelAsked, type Said } from '../support/mock-model.ts'
@@ -17,6 +24,10 @@ async function start(session: Session, input: Data = {}): Promise<string> {
   expect(called.error).toBeUndefined()
   return (called.data as { agent_id: string }).agent_id
 }
+
+/** The agent that the call of a turn started. */
+const agentOf = ({ results }: TurnResult): string =>
+  (results[0]?.data as { agent_id: string } | undefined)?.agent_id ?? ''
 
 const call = async (session: Session, tool: string, input: Data) =>
   (await session.call(tool, input)) as { data: Data; error?: { reason: string } }
@@ -77,7 +88,7 @@ test('a background agent outlives its call and its turn, and no other session se
   const input = { task: 'Go.', background: true }
   const turn = await session.turn([{ tool: 'agent.create_sub_agent', input }], { signal: controller.signal })
   controller.abort()
-  const { agent_id: id } = turn.results[0]?.data as { agent_id: string }
+  const id = agentOf(turn)
   for (const other of [
     runtime.session(),
     runtime.session({ parent: session, role: 'main' }),
@@ -240,7 +251,7 @@ test('an agent of a program that was interrupted is told as that, and goes on wh
     session.turn([{ id: 'mine', tool: 'agent.create_sub_agent', input: { task: 'Go.', background: true } }])
   const before = await open({ ...options, agents: { model } })
   const first = await begin(before.session({ id: 'program' }))
-  const { agent_id: id } = first.results[0]?.data as { agent_id: string }
+  const id = agentOf(first)
   await expect.poll(() => before.runs.transcript(id).length).toBe(3)
   await before.close()
 

@@ -7,7 +7,7 @@ import { delegationTools, type AgentModel } from 'handrail/agents'
  * A process that is killed at any time. It goes on with the run that was not over, or starts one, and another. Each starts an agent with a worktree of its
  * own, which reads in every second run and writes a file in the others. It prints a letter for each event.
  */
-const [folder = '', most = '1000'] = process.argv.slice(2)
+const [folder = '', most = '1000', store = join(folder, 'store.db')] = process.argv.slice(2)
 
 const runtime = await createRuntime({
   project: join(folder, 'repository'),
@@ -15,7 +15,7 @@ const runtime = await createRuntime({
   tools: [codeTools(), delegationTools()],
   sandbox: 'host',
   policy: { rules: [{ effect: 'allow', tools: ['code.enter_worktree', 'code.write_file'] }] },
-  store: { path: join(folder, 'store.db') },
+  store: { path: store },
 })
 
 interface Asked {

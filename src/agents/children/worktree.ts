@@ -121,7 +121,8 @@ async function sweepWorktrees(session: Session, ports: ChildPorts): Promise<void
   const project = ports.projectOf(session)
   for (const { group: agent, value } of ports.store.documents({ tenant, kind: 'worktree' })) {
     if (!isPlainObject(value) || value['state'] !== 'used' || value['project'] !== project) continue
-    if (ports.store.lives(String(value['writer']))) continue
+    const { writer } = value
+    if (typeof writer === 'string' && ports.store.lives(writer)) continue
     const run = ports.book.load(tenant, agent)
     if (run?.endReason === 'approval_pending') continue
     try {
