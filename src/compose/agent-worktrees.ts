@@ -30,10 +30,10 @@ export function createAgentWorktrees(tenants: TenantContexts): AgentWorktrees {
   }
   return {
     find,
-    async clear(tenant, name, { unused }) {
+    async clear(tenant, name, about) {
       const { context } = tenants.of(tenant)
       const path = join(context.project, worktreesFolder, name)
-      const cleared = await clearWorktree(reach(tenant), { id: name, unused })
+      const cleared = await clearWorktree(reach(tenant), { ...about, id: name })
       if (cleared === 'kept') return (await find(tenant, name)) ?? { path, branch: null }
       if (cleared === 'removed')
         context.evidence.note({

@@ -304,20 +304,29 @@ test('an agent takes back its own change in its worktree, and nothing of the pro
   expect(ended.data.worktree).toBeUndefined()
 })
 
-test('what a command of an agent writes lands in its worktree alone (AGENT-2, FS-41)', async () => {
+test('what a command of an agent writes lands in its worktree alone, and git there only looks (AGENT-2, FS-41)', async () => {
   const project = newProject()
   const script = 'echo b > b.txt; echo c > ../../../c.txt; cd ../../..; echo d > d.txt; true'
+  const commit = 'git add -A && git -c user.name=A -c user.email=a@example.com commit -qm mine; true'
+  const shell = (text: string): Said => ({
+    calls: [{ tool: 'code__run_command', input: { argv: ['sh', '-c', text] } }],
+  })
   const { model, asked } = modelSaying([
-    { calls: [{ tool: 'code__run_command', input: { argv: ['sh', '-c', script] } }] },
+    shell(script),
+    shell('git -c safe.directory=* status --short'),
+    shell(commit),
     { text: 'Done.' },
   ])
   const runtime = await open({ project, agents: { model }, sandbox: undefined })
   const ended = await create(runtime.session())
   expect(ended.error).toBeUndefined()
-  expect(textOf(asked[1])).not.toContain('UNAVAILABLE')
-  const folder = join(project, ended.data.worktree?.path ?? '')
-  expect(readFileSync(join(folder, 'b.txt'), 'utf8')).toBe('b\n')
+  const told = toldResults(asked[3] ?? { prompt: [] })
+  expect(told.join('\n')).not.toContain('UNAVAILABLE')
+  expect(told[1]).toContain('?? b.txt')
+  const { path = '', branch = '' } = ended.data.worktree ?? {}
+  expect(readFileSync(join(project, path, 'b.txt'), 'utf8')).toBe('b\n')
   for (const name of ['b.txt', 'c.txt', 'd.txt']) expect(existsSync(join(project, name))).toBe(false)
+  expect(gitAsOwner(project, 'log', '--format=%s', branch).trim()).toBe('work')
 })
 
 test('one key for the same path in two trees is refused, rather than answered with the file of the other (AGENT-2)', async () => {

@@ -27,11 +27,8 @@ export interface ChildPorts extends RunPorts {
 export interface AgentWorktrees {
   /** The worktree of this name, as it is; undefined if there is none, or not a whole one. */
   find(tenant: string, name: string): Promise<AgentWorktree | undefined>
-  /**
-   * Removes a worktree and its branch, if nothing is lost by that, and says so in the evidence. Returns what is there if it was kept, such as for changes.
-   * `unused` removes whatever there is: no agent has begun to work in it.
-   */
-  clear(tenant: string, name: string, about: { unused: boolean }): Promise<AgentWorktree | undefined>
+  /** Removes a worktree and its branch, if nothing is lost by that, and says so in the evidence. Returns what is there if it was kept, such as for changes. */
+  clear(tenant: string, name: string, about: ClearedWorktree): Promise<AgentWorktree | undefined>
   /** Forgets what was opened for it. */
   leave(path: string): Promise<void>
 }
@@ -40,4 +37,12 @@ export interface AgentWorktree {
   /** Absolute path. */
   readonly path: string
   readonly branch: string | null
+}
+
+/** How far a worktree came that is not needed any more. */
+export interface ClearedWorktree {
+  /** `new`: no agent has begun to work in it. `clearing`: it had no work, and its removal was cut off. */
+  readonly state: 'new' | 'used' | 'clearing'
+  /** Called before it is removed. */
+  clearing(): Promise<void>
 }

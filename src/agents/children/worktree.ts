@@ -3,6 +3,8 @@ import type { StartingCall } from '../../contract/agent-host.ts'
 import type { ChildReport } from '../../contract/base/child-agents.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
+import { isDocumentChanged } from '../../kit/result/is-document-changed.ts'
+import type { Json } from '../../contract/base/json.ts'
 import type { Session } from '../../contract/runtime.ts'
 import type { AgentWorktree, ChildPorts } from './child-ports.ts'
 
@@ -31,7 +33,7 @@ export async function openWorktree(wish: WorktreeWish, ports: ChildPorts): Promi
   const { tenant } = session.principal
   const name = worktreeName(agent)
   await sweepWorktrees(session, ports)
-  await note(agent, { session, state: 'used' }, ports)
+  await take(agent, session, ports)
   const there = await ports.worktrees.find(tenant, name)
   if (there !== undefined) return there
   try {
@@ -53,7 +55,8 @@ export async function closeWorktree(
   try {
     const before = await ports.worktrees.find(tenant, name)
     if (before !== undefined) await ports.worktrees.leave(before.path)
-    const kept = await ports.worktrees.clear(tenant, name, { unused: false })
+    const clearing = () => note(agent, { session, state: 'clearing' }, ports)
+    const kept = await ports.worktrees.clear(tenant, name, { state: 'used', clearing })
     if (kept === undefined) await forget(session, agent, ports)
     else await note(agent, { session, state: 'kept' }, ports)
     return kept && toShown(kept, session, ports)
@@ -120,13 +123,19 @@ async function sweepWorktrees(session: Session, ports: ChildPorts): Promise<void
   const { tenant } = session.principal
   const project = ports.projectOf(session)
   for (const { group: agent, value } of ports.store.documents({ tenant, kind: 'worktree' })) {
-    if (!isPlainObject(value) || value['state'] !== 'used' || value['project'] !== project) continue
+    if (!isPlainObject(value) || value['state'] === 'kept' || value['project'] !== project) continue
     const { writer } = value
     if (typeof writer === 'string' && ports.store.lives(writer)) continue
+    const isCut = value['state'] === 'clearing'
+    // Another process may clear it, or go on with its agent.
+    if (!(await isTaken(agent, { session, was: value, state: isCut ? 'clearing' : 'used' }, ports))) continue
     const run = ports.book.load(tenant, agent)
     if (run?.endReason === 'approval_pending') continue
     try {
-      const kept = await ports.worktrees.clear(tenant, worktreeName(agent), { unused: run === undefined })
+      const kept = await ports.worktrees.clear(tenant, worktreeName(agent), {
+        state: run === undefined ? 'new' : isCut ? 'clearing' : 'used',
+        clearing: () => note(agent, { session, state: 'clearing' }, ports),
+      })
       if (kept === undefined) await forget(session, agent, ports)
     } catch (error) {
       ports.report(agent, error)
@@ -134,9 +143,42 @@ async function sweepWorktrees(session: Session, ports: ChildPorts): Promise<void
   }
 }
 
+/** Notes the worktree of an agent that begins or goes on. Fails if another process is about to clear it. */
+async function take(agent: string, session: Session, ports: ChildPorts): Promise<void> {
+  const { tenant } = session.principal
+  const [before] = ports.store.documents({ tenant, kind: 'worktree', group: agent })
+  const was = before?.value ?? null
+  const writer = isPlainObject(was) ? was['writer'] : undefined
+  const isElsewhere = typeof writer === 'string' && writer !== ports.store.writer && ports.store.lives(writer)
+  if (!isElsewhere && (await isTaken(agent, { session, was, state: 'used' }, ports))) return
+  throw new ToolFailure({
+    reason: 'no_isolation',
+    message: 'Another process looks at the worktree of the agent. Make the call again in a moment.',
+    data: { because: 'document_changed' },
+  })
+}
+
+/** Writes the note if it still is what it was. */
+async function isTaken(
+  agent: string,
+  { session, was, state }: { session: Session; was: Json; state: 'used' | 'clearing' },
+  { store, projectOf }: ChildPorts,
+): Promise<boolean> {
+  const { tenant } = session.principal
+  const value = { project: projectOf(session), writer: store.writer, state }
+  const change = { tenant, kind: 'worktree' as const, group: agent, id: worktreeName(agent), value, was }
+  try {
+    await store.append([], { documents: [change] })
+    return true
+  } catch (error) {
+    if (isDocumentChanged(error)) return false
+    throw error
+  }
+}
+
 async function note(
   agent: string,
-  { session, state }: { session: Session; state: 'used' | 'kept' },
+  { session, state }: { session: Session; state: 'used' | 'clearing' | 'kept' },
   { store, projectOf }: ChildPorts,
 ): Promise<void> {
   const { tenant } = session.principal

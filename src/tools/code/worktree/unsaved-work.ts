@@ -11,6 +11,8 @@ import type { Worktree } from './worktree.ts'
 export interface UnsavedWork {
   items: readonly string[]
   digest: string
+  /** How many of the items are files that are not there. */
+  missing: number
   /** Every file of the worktree, relative to it. */
   files: readonly string[]
   /** What turns off the filters of the repository. */
@@ -98,6 +100,7 @@ export async function findUnsavedWork(
   return {
     items,
     digest: digest(JSON.stringify({ items, index, stats })),
+    missing: changes.filter(({ isMissing }) => isMissing).length,
     files: [...new Set(all)],
     settings,
   }
@@ -108,6 +111,7 @@ const maxStats = 2_000
 
 interface ChangedFile {
   path: string
+  isMissing: boolean
   what: string
 }
 
@@ -115,7 +119,7 @@ function readStatus(output: string): ChangedFile[] {
   return split(output).map((line) => {
     const state = line.slice(0, 2)
     const what = state === '??' ? 'untracked' : state === '!!' ? 'ignored' : 'changed'
-    return { path: line.slice(3), what }
+    return { path: line.slice(3), what, isMissing: state === ' D' }
   })
 }
 
