@@ -93,17 +93,12 @@ export function createTenantContexts(
   { launcher, hooks, withheld }: Surroundings,
   shared: SharedContext,
 ): TenantContexts {
-  const sandboxes = new Map<string, Sandbox>()
   const network = { ...options.network, lookup: options.lookup }
   let current: Generation = { options, version: 1, made: new Map() }
 
-  const sandboxFor = ({ project, env, home }: ResolvedOptions): Sandbox => {
-    const known = sandboxes.get(project)
-    if (known !== undefined) return known
-    const sandbox = openSandbox(options.sandbox, { project, env, home, network, launcher, withheld })
-    sandboxes.set(project, sandbox)
-    return sandbox
-  }
+  const openFor = ({ project, env, home }: ResolvedOptions): Sandbox =>
+    openSandbox(options.sandbox, { project, env, home, network, launcher, withheld })
+  const sandboxes = createSandboxes(openFor)
   const make = (tenant: string, { options: from, version }: Wanted): ResolvedTenant => {
     const own = ownPolicy(from.policy, tenant)
     const tenantOptions = own === undefined ? from : toTenantOptions(from, own)
@@ -118,7 +113,7 @@ export function createTenantContexts(
       disallowedTools: resolved.disallowedTools,
       project: resolved.project,
       policyVersion: version,
-      sandbox: sandboxFor(resolved),
+      sandbox: sandboxes.of(resolved),
       limits: resolved.limits,
       overlapCalls: from.overlapCalls ?? false,
       settings: own?.settings ?? {},
@@ -126,15 +121,6 @@ export function createTenantContexts(
       env: Object.keys(resolved.env),
     }
     return { context, options: tenantOptions, resolved }
-  }
-  /** The caller did not name the tenant here, so an issue does. */
-  const makeAnew = (tenant: string, next: Wanted): ResolvedTenant => {
-    try {
-      return make(tenant, next)
-    } catch (error) {
-      if (!(error instanceof SetupError) || tenant === localTenant) throw error
-      throw new SetupError(error.code, `The tenant "${tenant}" could not go on. ${error.message}`)
-    }
   }
   const find = (tenant: string): ResolvedTenant => {
     let made = current.made.get(tenant)
@@ -152,12 +138,7 @@ export function createTenantContexts(
     openSandbox: ({ project, env, home }) =>
       openSandbox(options.sandbox, { project, env, home, network, launcher, withheld }),
   })
-  const findTenantIssue = (tenant: string): string | undefined => {
-    if (!isId(tenant)) return `"${String(tenant).slice(0, 80)}" is not an id of a tenant: use ${idForm}.`
-    return isTenant(current.options.policy, tenant)
-      ? undefined
-      : `The policy names its tenants, and "${tenant}" is none of them. Add it there, or use another one.`
-  }
+  const findTenantIssue = (tenant: string) => describeTenantIssue(tenant, current.options.policy)
   return {
     of(tenant) {
       const issue = findTenantIssue(tenant)
@@ -170,7 +151,10 @@ export function createTenantContexts(
       const next = { options: { ...current.options, ...change }, version: current.version + 1 }
       resolveRuntimeOptions(next.options, shared.checker)
       const tenants = new Set([localTenant, ...current.made.keys()])
-      current = { ...next, made: new Map([...tenants].map((tenant) => [tenant, makeAnew(tenant, next)])) }
+      current = {
+        ...next,
+        made: new Map([...tenants].map((tenant) => [tenant, namingTenant(tenant, () => make(tenant, next))])),
+      }
       worktrees.forget()
     },
     get version() {
@@ -178,7 +162,7 @@ export function createTenantContexts(
     },
     digests: () => new Map([...current.made].map(([tenant, { context }]) => [tenant, context.policy.digest])),
     async close() {
-      await Promise.all([worktrees.close(), ...[...sandboxes.values()].map((sandbox) => sandbox.close())])
+      await Promise.all([worktrees.close(), sandboxes.close()])
     },
   }
 }
@@ -190,6 +174,38 @@ interface Generation {
 }
 
 type Wanted = Pick<Generation, 'options' | 'version'>
+
+/** One sandbox for each project. */
+function createSandboxes(open: (resolved: ResolvedOptions) => Sandbox) {
+  const opened = new Map<string, Sandbox>()
+  return {
+    of(resolved: ResolvedOptions): Sandbox {
+      const known = opened.get(resolved.project) ?? open(resolved)
+      opened.set(resolved.project, known)
+      return known
+    },
+    async close(): Promise<void> {
+      await Promise.all([...opened.values()].map((sandbox) => sandbox.close()))
+    },
+  }
+}
+
+/** The caller did not name the tenant here, so an issue does. */
+function namingTenant<Made>(tenant: string, make: () => Made): Made {
+  try {
+    return make()
+  } catch (error) {
+    if (!(error instanceof SetupError) || tenant === localTenant) throw error
+    throw new SetupError(error.code, `The tenant "${tenant}" could not go on. ${error.message}`)
+  }
+}
+
+function describeTenantIssue(tenant: string, policy: Policy | undefined): string | undefined {
+  if (!isId(tenant)) return `"${String(tenant).slice(0, 80)}" is not an id of a tenant: use ${idForm}.`
+  return isTenant(policy, tenant)
+    ? undefined
+    : `The policy names its tenants, and "${tenant}" is none of them. Add it there, or use another one.`
+}
 
 function isTenant(policy: Policy | undefined, tenant: string): boolean {
   return policy?.tenants === undefined || tenant === localTenant || Object.hasOwn(policy.tenants, tenant)

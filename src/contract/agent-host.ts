@@ -29,7 +29,7 @@ export interface BackgroundAgent {
 }
 
 /** How such an agent ended. */
-export type AgentEnd = Pick<JobEnd, 'how' | 'reason' | 'at'>
+export type AgentEnd = Pick<JobEnd, 'how' | 'reason' | 'at' | 'notes'>
 
 /** One that this process has not under way, as the store has it. */
 export interface KeptAgent extends BackgroundAgent {

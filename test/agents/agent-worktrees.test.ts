@@ -125,6 +125,14 @@ test('commits that only its branch has are kept, and so is a worktree on another
   expect(worktreesOf(project)).toBe(3)
 })
 
+test('a worktree with nothing but ignored files is kept, as they may be work (AGENT-2, BI-6)', async () => {
+  const project = newProject({ '.gitignore': 'built/\n' })
+  const { model } = modelSaying([write('built/out.txt'), { text: 'Built.' }])
+  const runtime = await open({ project, agents: { model } })
+  const ended = await create(runtime.session())
+  expect(existsSync(join(project, ended.data.worktree?.path ?? '', 'built/out.txt'))).toBe(true)
+})
+
 test('an agent in a worktree writes nothing else: not the project, not what it could write before (AGENT-2, POOL-4)', async () => {
   const project = newProject()
   const other = makeFolder({ 'o.txt': 'other\n' })
@@ -391,6 +399,7 @@ test('an agent in the background has a worktree too, which closing its session l
   expect(await begin(session)).toMatchObject({ agent_id: id, worktree })
   const ended = await session.call('job.output', { id, wait_ms: 60_000 })
   expect(ended.data).toMatchObject({ job: { state: 'completed' }, text: 'Done.\n' })
+  expect(JSON.stringify(ended.content)).toContain(`What it changed is in the worktree ${worktree?.path}`)
   const seen = await session.call('agent.inspect_agent', { agent_id: id })
   expect(seen.data).toMatchObject({ status: 'ended', worktree })
   // One that changes nothing leaves nothing, also in the background.

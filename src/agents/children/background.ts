@@ -7,6 +7,7 @@ import {
 } from '../../contract/agent-host.ts'
 import type { TranscriptNode } from '../../contract/agent-run.ts'
 import type { Session } from '../../contract/runtime.ts'
+import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import type { Store } from '../../contract/store.ts'
 import { answerText } from '../loop/answer-text.ts'
 import { timeOver, type BackgroundCall, type KeptRun, type RunBook } from '../loop/run-book.ts'
@@ -51,8 +52,22 @@ function lineOf(node: TranscriptNode): string {
   return text === '' ? '' : `${text}\n`
 }
 
-/** How an agent ended; undefined while a process has it under way. */
+/** How an agent ended, and where its work is; undefined while a process has it under way. */
 export function endOf(run: KeptRun, store: Store): AgentEnd | undefined {
+  const end = howEnded(run, store)
+  const { id: group, tenant } = run
+  const [worktree] = store.documents({ tenant, kind: 'worktree', group })
+  const isKept = isPlainObject(worktree?.value) && worktree.value['state'] === 'kept'
+  if (end === undefined || !isKept) return end
+  return {
+    ...end,
+    notes: [
+      `What it changed is in the worktree .handrail/worktrees/${worktree.id}, which agent.inspect_agent names with its branch.`,
+    ],
+  }
+}
+
+function howEnded(run: KeptRun, store: Store): AgentEnd | undefined {
   const { state, writer, startedAt, endReason, error, ended } = run
   if (state === 'running')
     return store.lives(writer)

@@ -80,6 +80,7 @@ export async function followAgent(
   const end = endOf(run, ports.store)
   if (end === undefined) throw new Error(`The run "${agent.id}" has ended, and the store does not say so.`)
   // One that may go on finds its worktree as it left it.
-  if (isolated && end.how !== 'interrupted') await closeWorktree(agent.id, session, ports)
-  return end
+  if (!isolated || end.how === 'interrupted') return end
+  await closeWorktree(agent.id, session, ports)
+  return endOf(run, ports.store) ?? end
 }

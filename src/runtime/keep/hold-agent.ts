@@ -61,8 +61,8 @@ export function viewAgent(agent: BackgroundAgent, end: JobEnd | undefined, place
   }
 }
 
-export function toJobEnd({ how, reason, at }: AgentEnd): JobEnd {
-  return { how, exitCode: null, signal: null, at, survivors: [], ...(reason !== undefined && { reason }) }
+export function toJobEnd(end: AgentEnd): JobEnd {
+  return { ...end, exitCode: null, signal: null, survivors: [] }
 }
 
 /** What it said from an offset on, in whole characters. */
