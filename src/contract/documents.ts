@@ -6,6 +6,7 @@ export type DocumentKind =
   | 'run_model'
   | 'child'
   | 'node'
+  | 'worktree'
   | 'task'
   | 'step'
   | 'team'

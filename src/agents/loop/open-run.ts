@@ -23,7 +23,7 @@ export async function openRun(options: RunOptions, ports: RunPorts, place?: RunP
   if (issues.length > 0) throw new SetupError('invalid_options', 'The run cannot be started:', issues)
   const before = options.resume === undefined ? undefined : loadRun(options, ports, place)
   const id = before?.id ?? place?.id ?? newId('run', ports.now())
-  const { session, isOwn } = takeSession(options, { id, before, ports })
+  const { session, isOwn } = takeSession(options, { id, before, place, ports })
   const controller = new AbortController()
   const signals = options.signal === undefined ? [] : [options.signal]
   const signal = AbortSignal.any([controller.signal, ...signals])
@@ -49,6 +49,7 @@ export async function openRun(options: RunOptions, ports: RunPorts, place?: RunP
       // Who starts a run may follow it from its first event.
       await setImmediate()
       state.tell({ type: 'run_started', run: id, session: session.id, resumed: before !== undefined })
+      if (before !== undefined) await ports.resumeAgents(state)
       return await runAgent(state)
     } finally {
       await end()
@@ -113,8 +114,9 @@ function inProgress(id: string, where: string): SetupError {
 
 function takeSession(
   { session: given }: RunOptions,
-  { id, before, ports }: { id: string; before: KeptRun | undefined; ports: RunPorts },
+  about: { id: string; before: KeptRun | undefined; place: RunPlace | undefined; ports: RunPorts },
 ): { session: Session; isOwn: boolean } {
+  const { id, before, place, ports } = about
   if (isSession(given)) {
     if (before !== undefined && before.session !== given.id)
       throw new SetupError(
@@ -133,7 +135,7 @@ function takeSession(
   const session =
     own.parent === undefined
       ? ports.openSession({ ...own, id: kept?.id ?? given?.id ?? id })
-      : ports.openSession(withoutId(own), id)
+      : ports.openSession(withoutId(own), { id, worktree: place?.worktree })
   return { session, isOwn: true }
 }
 

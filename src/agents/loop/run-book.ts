@@ -13,6 +13,20 @@ export interface RunParent {
   readonly run?: string
   /** Id of the definition of its agent. */
   readonly definition?: string
+  /** Of one that runs on after its call: what its job is called, and what it takes to go on with it. */
+  readonly background?: BackgroundCall
+  /** Name of the worktree that it is held to. */
+  readonly worktree?: string
+}
+
+/** What started an agent in the background. */
+export interface BackgroundCall {
+  readonly call: string
+  readonly tool: string
+  readonly title: string
+  /** The model that the call named. */
+  readonly model?: string
+  readonly timeoutMs?: number
 }
 
 /** All that a run needs to go on in another process. */
@@ -30,13 +44,24 @@ export interface KeptRun extends StoredRun {
   /** `maxTurns` counts from this turn on. */
   readonly countsFrom: number
   readonly result: RunResult | null
+  /** Absent before it has ended once. */
+  readonly ended?: RunEnded
+}
+
+/** What told a run to end whose time was over. */
+export const timeOver = 'its time was over'
+
+/** When a run ended, and what told it to, if something did. */
+export interface RunEnded {
+  readonly at: number
+  readonly by?: string
 }
 
 /** Where runs are kept. */
 export interface RunBook extends AgentRuns {
   load(tenant: string, id: string): KeptRun | undefined
-  /** How many runs the calls of a session have started. */
-  children(tenant: string, session: string): number
+  /** The ids of the runs that calls of a session have started. */
+  children(tenant: string, session: string): readonly string[]
   /** Writes a run and its new nodes, all or nothing. Rejects if another process has taken the run over. */
   save(run: KeptRun, about: { was: KeptRun | null; added: readonly TranscriptNode[] }): Promise<void>
 }
@@ -47,7 +72,8 @@ export function createRunBook(store: Store): RunBook {
     readRun(store.documents({ tenant, kind: 'run', group: id, id })[0]?.value)
   return {
     load,
-    children: (tenant, session) => store.documents({ tenant, kind: 'child', group: session }).length,
+    children: (tenant, session) =>
+      store.documents({ tenant, kind: 'child', group: session }).map(({ id }) => id),
     async save(run, { was, added }) {
       const { id: group, tenant, parent } = run
       const changes: DocumentChange[] = [

@@ -20,14 +20,19 @@ export interface RunPorts {
   readonly checker: SchemaChecker
   readonly approvals: PendingApprovals
   now(): number
-  /** `id` is for a session below another one, which has none of its own. */
-  readonly openSession: (options: SessionOptions, id?: string) => Session
+  /** `id` is for a session below another one, which has none of its own; `worktree` is what it is held to. */
+  readonly openSession: (
+    options: SessionOptions,
+    place?: { readonly id?: string; readonly worktree?: string | undefined },
+  ) => Session
   /** Whether a person is asked in this process. */
   hasApprover(session: Session): boolean
   /** The budgets of the policy. */
   readonly account: ModelAccount
   /** Told when a run starts; returns what is called when it has ended. */
   follow(run: AgentRun, open: OpenRun): () => void
+  /** Goes on with the agents that a run had in the background when it was interrupted. */
+  resumeAgents(run: OpenRun): Promise<void>
 }
 
 /** Where a run stands that a call or a schedule started. */
@@ -37,6 +42,8 @@ export interface RunPlace {
   readonly parent?: RunParent
   /** What it begins with, from the conversation of another agent. */
   readonly nodes: readonly TranscriptNode[]
+  /** Absolute path of the worktree that it is held to. */
+  readonly worktree: string | undefined
 }
 
 /** The budgets of tokens and money. */
