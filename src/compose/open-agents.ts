@@ -1,4 +1,5 @@
-import type { ChildPorts } from '../agents/children/create-agent-host.ts'
+import type { ChildPorts } from '../agents/children/child-ports.ts'
+import { createTeamBook } from '../agents/teams/create-team-book.ts'
 import { createRunBook } from '../agents/loop/run-book.ts'
 import type { OpenRun, RunPorts } from '../agents/loop/run-state.ts'
 import type { AgentDefinitionRegistry } from '../contract/base/agent-definition.ts'
@@ -47,6 +48,8 @@ export function openAgents(parts: RuntimeParts, around: AgentSurroundings): Agen
   }
 }
 
+const usualPools = { default: { size: 4, description: 'Workers for the steps of any task.' } }
+
 function toPorts(
   { stores: { store }, tenants, resolved }: RuntimeParts,
   { approvals, families, openSession, options }: AgentSurroundings,
@@ -54,7 +57,8 @@ function toPorts(
 ): ChildPorts {
   const contextOf = ({ principal: { tenant } }: Session) => tenants.of(tenant).context
   const runs = new WeakMap<Session, OpenRun>()
-  const { model, models = {}, childrenPerSession = 100 } = options
+  const { model, models = {}, childrenPerSession = 100, workerPools = usualPools } = options
+  const teams = createTeamBook({ store, now: resolved.now })
   const { context } = tenants.of(localTenant)
   return {
     book: createRunBook(store),
@@ -81,6 +85,14 @@ function toPorts(
       }
     },
     childrenPerSession,
+    workerPools,
+    teams,
+    mailboxes: teams,
+    tasksOf(session, id) {
+      const { tenant, actor, role } = session.principal
+      const caller = { tenant, actor, role, session: id, claims: [], ended: () => false }
+      return contextOf(session).tasks.open({ ...caller, redact: (value) => value })
+    },
     projectOf: (session) => contextOf(session).project,
     // A host hands it in as a service, for the tool that lists definitions too.
     definitions: context.services['agentDefinitions'] as AgentDefinitionRegistry | undefined,
@@ -101,6 +113,13 @@ function createLazyHost(ports: ChildPorts): AgentHost {
     open: (call) => ({
       start: async (wish) => (await (host ??= load())).open(call).start(wish),
       inspect: async (agent) => (await (host ??= load())).open(call).inspect(agent),
+      dispatch: async (order) => (await (host ??= load())).open(call).dispatch(order),
+      pools: async (pool) => (await (host ??= load())).open(call).pools(pool),
+    }),
+    openTeams: (call) => ({
+      create: async (team) => (await (host ??= load())).openTeams(call).create(team),
+      send: async (message) => (await (host ??= load())).openTeams(call).send(message),
+      delete: async (team) => (await (host ??= load())).openTeams(call).delete(team),
     }),
   }
 }

@@ -10,6 +10,7 @@ export type DocumentKind =
   | 'step'
   | 'team'
   | 'message'
+  | 'worker'
   | 'todo'
   | 'definition'
 

@@ -10,6 +10,7 @@ import type { PlanMode } from './plan-mode.ts'
 import type { Commands, Files, Search } from './sandbox.ts'
 import type { Todos } from './todo.ts'
 import type { Tasks } from './tasks.ts'
+import type { Teams } from './teams.ts'
 
 /**
  * What a tool may name in `needs` and then finds in its context. Extend it by declaration merging
@@ -36,6 +37,8 @@ export interface Services {
   agents: ChildAgents
   /** Tasks and their steps: those of the same tenant and actor. */
   tasks: Tasks
+  /** Teams of agents that send each other messages. */
+  teams: Teams
   /** Servers that the call's profile covers. */
   network: Network
   /** Text of HTML pages. */
@@ -64,4 +67,5 @@ export const ownServices = [
   'planMode',
   'todos',
   'tasks',
+  'teams',
 ] as const satisfies readonly (keyof Services)[]

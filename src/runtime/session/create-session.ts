@@ -124,7 +124,7 @@ function toObserved(calls: SessionCalls, seed: SessionSeed): ObservedCalls {
 
 /** What a session hands to those that it opens. */
 function toFamily(
-  { principal, mode, approver, elicit, standingConsents, parent }: SessionSeed,
+  { principal, mode, approver, elicit, standingConsents, claims, parent }: SessionSeed,
   state: SessionState,
   view: SessionView,
 ): Omit<Family, 'signal' | 'children'> {
@@ -134,6 +134,7 @@ function toFamily(
     approver,
     elicit,
     standingConsents,
+    claims,
     calls: state.counts.family,
     catchUp: state.catchUp,
     agentSlots: state.agentSlots,

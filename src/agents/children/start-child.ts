@@ -1,0 +1,131 @@
+import type { StartingCall } from '../../contract/agent-host.ts'
+import type { AgentRun } from '../../contract/agent-run.ts'
+import type { RegisteredAgentDefinition } from '../../contract/base/agent-definition.ts'
+import type { ChildWish } from '../../contract/base/child-agents.ts'
+import { ToolFailure } from '../../contract/base/errors.ts'
+import type { StepScope } from '../../contract/base/tasks.ts'
+import type { RunOptions, SessionOptions } from '../../contract/runtime.ts'
+import { openRun } from '../loop/open-run.ts'
+import type { KeptRun } from '../loop/run-book.ts'
+import type { ChildPlace, OpenRun } from '../loop/run-state.ts'
+import type { JoinedTeam } from '../teams/create-team-book.ts'
+import type { ChildPorts } from './child-ports.ts'
+import { childTask } from './child-task.ts'
+import { childTools } from './child-tools.ts'
+import { findModel } from './find-means.ts'
+import { named } from './to-report.ts'
+
+/** What an agent starts with. */
+export interface Start {
+  readonly call: StartingCall
+  readonly ports: ChildPorts
+  readonly id: string
+  readonly before: KeptRun | undefined
+  readonly definition: RegisteredAgentDefinition | undefined
+  /** The team that it has joined. */
+  readonly joined?: JoinedTeam | undefined
+  /** Of a worker: its id, and the steps that it may claim. */
+  readonly worker?: { readonly id: string; readonly claims: StepScope } | undefined
+}
+
+/** Starts an agent, or goes on with one. */
+export function startChild(wish: ChildWish, start: Start): Promise<AgentRun> {
+  const { call, ports, id, before, definition, joined } = start
+  const parentRun = ports.runOf(call.session)
+  const model = findModel(wish, { definition, parentRun, ports })
+  const timeoutMs = least(wish.timeoutMs, definition?.limits?.timeoutMs)
+  const maxTurns = least(wish.maxTurns, definition?.limits?.maxTurns)
+  const output = wish.output ?? definition?.outputSchema
+  const signals = [
+    wish.background === true ? call.closing() : call.signal,
+    ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)]),
+  ]
+  const place: ChildPlace = {
+    id,
+    parent: {
+      session: call.session.id,
+      toolCallId: call.toolCallId,
+      ...(parentRun !== undefined && { run: parentRun.id }),
+      ...named(wish),
+    },
+    nodes: wish.kind === 'fork' && before === undefined ? conversationOf(parentRun) : [],
+  }
+  const task = before === undefined ? { prompt: childTask({ ...wish, output }, joined) } : { resume: id }
+  return openRun(
+    {
+      ...task,
+      model,
+      session: sessionOf(wish, start),
+      signal: AbortSignal.any(signals),
+      wait: wish.background === true || call.waits,
+      ...inherited(parentRun),
+      ...toldBy(wish, { definition, parentRun }),
+      ...(maxTurns !== undefined && { maxTurns }),
+      ...(output !== undefined && { output }),
+    },
+    ports,
+    place,
+  )
+}
+
+/** Its session is below that of the call, so that it can do what that one may, or less, whatever is asked for here. */
+function sessionOf(wish: ChildWish, start: Start): SessionOptions {
+  const {
+    call: { session: parent },
+    id,
+    definition,
+    worker,
+  } = start
+  const allowedTools = childTools(wish, { definition, parent })
+  return {
+    parent,
+    role: wish.kind === 'sub' ? (definition?.role ?? 'sub') : wish.kind,
+    agent: { agentId: worker?.id ?? definition?.id ?? wish.kind, runId: id },
+    ...(worker !== undefined && { claims: worker.claims }),
+    ...(allowedTools !== undefined && { allowedTools }),
+    ...(definition?.disallowedTools !== undefined && { disallowedTools: definition.disallowedTools }),
+    ...(definition?.mode !== undefined && { mode: definition.mode }),
+  }
+}
+
+/** How an agent works: as its definition says, which is text of a stranger if the project wrote it; a fork as its parent. */
+function toldBy(
+  { kind }: ChildWish,
+  about: { definition: RegisteredAgentDefinition | undefined; parentRun: OpenRun | undefined },
+): Pick<RunOptions, 'system' | 'instructions'> {
+  const { definition, parentRun } = about
+  const { system, instructions = [] } = parentRun?.kept.settings ?? {}
+  if (kind === 'fork' || definition === undefined)
+    return { instructions, ...(kind === 'fork' && system !== undefined && { system }) }
+  return definition.origin === 'project'
+    ? { instructions: [...instructions, definition.instructions] }
+    : { instructions, system: definition.instructions }
+}
+
+function least(...limits: readonly (number | undefined)[]): number | undefined {
+  const known = limits.filter((limit) => limit !== undefined)
+  return known.length === 0 ? undefined : Math.min(...known)
+}
+
+/** What an agent has from the one that started it, as it works with the same provider for the same project. */
+function inherited(parentRun: OpenRun | undefined) {
+  const { presentation, price, providerOptions, contextTokens } = parentRun?.kept.settings ?? {}
+  return {
+    ...(presentation !== undefined && { presentation }),
+    ...(price !== undefined && { price }),
+    ...(providerOptions !== undefined && { providerOptions }),
+    ...(contextTokens !== undefined && { contextTokens }),
+  }
+}
+
+/** What was said before the answer whose calls run now. */
+function conversationOf(parentRun: OpenRun | undefined): OpenRun['nodes'] {
+  if (parentRun === undefined)
+    throw new ToolFailure({
+      reason: 'no_conversation',
+      message:
+        'Only an agent that Handrail runs has a conversation to fork. Start an agent with agent.create_sub_agent, and tell it what it needs to know.',
+    })
+  const open = parentRun.nodes.findLastIndex(({ type }) => type === 'assistant')
+  return parentRun.nodes.slice(0, open)
+}
