@@ -1,10 +1,11 @@
+import { join } from 'node:path'
 import { verifyEvidence } from 'handrail/evidence'
 import { planTools } from 'handrail/tools'
 import { codeTools } from 'handrail'
 import { delegationTools } from 'handrail/agents'
 import { expect, test } from 'vitest'
 import { modelSaying, type Said } from '../support/mock-model.ts'
-import { personSaying } from '../support/project.ts'
+import { makeFolder, personSaying } from '../support/project.ts'
 import { allowAgents, lastSaid, lastTold, messagesOf, modelOf, openAgents, say } from './open-team.ts'
 
 const lead = 'Work as a team.'
@@ -245,4 +246,82 @@ test('agents that only plan have teams, and models that know teams under other n
   expect(await run.result).toMatchObject({ endReason: 'completed', text: 'Done.' })
   expect(lastSaid(asked[4])).toContain('Seen.')
   expect(lastTold(asked[5])).toContain('is deleted')
+})
+
+test('a message of a session that two processes have open reaches an agent of the other one (BI-2)', async () => {
+  const store = { path: join(makeFolder(), 'store.db') }
+  const gate = Promise.withResolvers<void>()
+  const { model, asked } = modelOf({
+    [alice]: [
+      async () => {
+        await gate.promise
+        return { calls: [{ tool: 'code__read_file', input: { path: 'a.txt' } }] }
+      },
+      { text: 'Seen.' },
+    ],
+  })
+  const [one, other] = [await openAgents({ store, agents: { model } }), await openAgents({ store })]
+  const [here, there] = [one.session({ id: 'desk' }), other.session({ id: 'desk' })]
+  await here.call('agent.create_team', crew)
+  const started = await here.call('agent.create_sub_agent', {
+    task: 'x',
+    team_id: 'crew',
+    name: 'alice',
+    background: true,
+  })
+  const { agent_id } = started.data as { agent_id: string }
+  const sent = await there.call('agent.send_message', { to: agent_id, message: 'From elsewhere.' })
+  expect(sent.data).toEqual({ sent: [{ to: 'alice', team: 'crew', reads: 'next_turn' }], missed: [] })
+  gate.resolve()
+  await expect.poll(() => other.runs.find(agent_id)?.endReason).toBe('completed')
+  expect(lastSaid(asked[alice]?.[1])).toContain('From elsewhere.')
+  expect(messagesOf(other.runs.transcript(agent_id))).toHaveLength(1)
+})
+
+test('a message to an agent that waits for a person is read when that goes on, once (BI-2, AGENT-3)', async () => {
+  const places = {
+    store: { path: join(makeFolder(), 'store.db') },
+    project: makeFolder(),
+    home: makeFolder(),
+  }
+  const write: Said = { calls: [{ tool: 'code__write_file', input: { path: 'b.txt', content: 'b' } }] }
+  const { model, asked } = modelOf({
+    [alice]: [write, { text: 'Written.' }],
+    [lead]: [
+      say('create_team', crew),
+      start('alice', { allowed_tools: ['code.write_file'] }),
+      { text: 'Done.' },
+    ],
+  })
+  const first = await openAgents(places)
+  const run = await first.run({ model, prompt: lead, session: { id: 'desk' } })
+  const { endReason, waiting } = await run.result
+  expect(endReason).toBe('approval_pending')
+  const sent = await first.session({ id: 'desk' }).call('agent.send_message', { to: '*', message: 'Hurry.' })
+  expect(sent.data).toMatchObject({
+    sent: [
+      { to: 'alice', reads: 'when_resumed' },
+      { to: 'bob', reads: 'when_started' },
+    ],
+  })
+  await first.approvals.decide(waiting[0]?.id ?? '', { decision: 'allow_once', by: 'ada' })
+  await first.close()
+  const again = await openAgents(places)
+  const end = await (await again.run({ model, resume: run.id })).result
+  expect(end).toMatchObject({ endReason: 'completed', text: 'Done.' })
+  expect(asked[alice]).toHaveLength(2)
+  expect(lastSaid(asked[alice]?.[1])).toContain('Hurry.')
+})
+
+test('a message that no answer followed outlasts a summary of the conversation (BI-2)', async () => {
+  const long = 'x'.repeat(6_000)
+  const runtime = await openAgents()
+  const { model, asked } = modelOf({
+    [alice]: [say('send_message', { to: 'lead', message: 'The port is 8080.' }), { text: long }],
+    [lead]: [say('create_team', crew), start('alice'), { text: 'A summary.' }, { text: 'Done.' }],
+  })
+  const run = await runtime.run({ model, prompt: lead, contextTokens: 1_500 })
+  expect(await run.result).toMatchObject({ endReason: 'completed' })
+  expect(runtime.runs.transcript(run.id).map(({ type }) => type)).toContain('summary')
+  expect(lastSaid(asked[lead]?.[3])).toContain('The port is 8080.')
 })
