@@ -29,8 +29,9 @@ test('a worker that is killed loses its lease and nothing else: its place is fre
   const runtime = await open()
   const author = workOn(runtime.session())
   const task = await author.create(steps({ a: [], b: [], c: [] }))
-  const { child, output, saw, ended } = startProgram(place, [onBundle, program, place.project, task])
-  await saw('claimed')
+  const running = startProgram(place, [onBundle, program, place.project, task])
+  const { child, output, ended } = running
+  await running.saw('claimed')
   const idle = async () =>
     (await author.session.call('agent.list_workers')).data as { pools: { idle: number }[] }
   expect(await idle()).toMatchObject({ pools: [{ idle: 3 }] })

@@ -334,3 +334,20 @@ test('a worker of a definition is told what that says, and has what it suggests 
   )
   expect(lastTold(asked[lead]?.[2])).toContain('unknown_definition')
 })
+
+test('what a run may claim at most stays with it, in whatever process it goes on (BI-3, AGENT-3)', async () => {
+  const places = { store: makeStore(), project: makeFolder(), home: makeFolder() }
+  const { runtime, task } = await open({ a: [], b: [] }, places)
+  const { model, asked } = modelOf({
+    'Do a.': [{ text: 'Later.' }, claim(task, 'b'), claim(task), { text: 'I have a.' }],
+  })
+  const session = { role: 'worker' as const, claims: { task, steps: ['a'] } }
+  const { id } = await (await runtime.run({ model, prompt: 'Do a.', session })).result
+  await runtime.close()
+  const again = await openAgents(places)
+  await (
+    await again.run({ model, resume: id, prompt: 'Now.' })
+  ).result
+  expect(lastTold(asked['Do a.']?.[2])).toContain('step_not_allowed')
+  expect(await workOn(again.session()).stand(task)).toEqual({ a: 'running', b: 'ready' })
+})

@@ -76,7 +76,9 @@ export function createTeamBook({ store, now }: { store: Store; now: () => number
         const member = getMember(draft, team.id, name)
         if (member === undefined || member.agent === null) return
         draft.write(membershipName(member.agent, team.id), undefined)
-        draft.write(memberName(team.id, name), toStored({ ...member, agent: null, reads: false }))
+        const isNamed = name !== member.agent
+        const free = isNamed ? toStored({ ...member, agent: null, reads: false }) : undefined
+        draft.write(memberName(team.id, name), free)
       }),
   }
 }
