@@ -208,7 +208,7 @@ export const configurationSchema: JsonSchema = object(
       type: 'array',
       items: { enum: toolGroups },
       description:
-        'Groups of built-in tools beside those for files, commands, jobs, artifacts and the web: agent starts agents and lists their definitions, plan has plan mode and todos, task has tasks whose steps workers claim, user asks the person. Default: none.',
+        'Groups of built-in tools beside those for files, commands, jobs, artifacts and the web: agent starts agents, teams and workers, plan has plan mode and todos, task has tasks whose steps workers claim, user asks the person. Default: none.',
     },
     workerPools,
     commands,

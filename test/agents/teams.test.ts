@@ -325,3 +325,22 @@ test('a message that no answer followed outlasts a summary of the conversation (
   expect(runtime.runs.transcript(run.id).map(({ type }) => type)).toContain('summary')
   expect(lastSaid(asked[lead]?.[3])).toContain('The port is 8080.')
 })
+
+test('of two runs of one session that read at the same time, one reads a message (BI-2)', async () => {
+  const sends = [1, 2, 3].map((each) => say('send_message', { to: 'lead', message: `m${each}` }))
+  const { model } = modelOf({
+    [alice]: [...sends, { text: 'Sent.' }],
+    [lead]: [say('create_team', crew), { text: 'Made.' }],
+    'Go on.': [{ text: 'Read.' }, { text: 'Read.' }],
+  })
+  const runtime = await openAgents({ agents: { model } })
+  const session = runtime.session()
+  await (
+    await runtime.run({ model, prompt: lead, session })
+  ).result
+  await session.call('agent.create_sub_agent', { task: 'x', team_id: 'crew', name: 'alice' })
+  const runs = await Promise.all([1, 2].map(() => runtime.run({ model, prompt: 'Go on.', session })))
+  for (const run of runs) expect(await run.result).toMatchObject({ endReason: 'completed', text: 'Read.' })
+  const read = runs.flatMap(({ id }) => messagesOf(runtime.runs.transcript(id)))
+  expect(read.map(({ text }) => text)).toEqual(['m1', 'm2', 'm3'])
+})

@@ -2,7 +2,7 @@ import type { AgentMessage } from '../../contract/agent-run.ts'
 import { isDocumentChanged } from '../../kit/result/is-document-changed.ts'
 import { markUntrusted } from '../../kit/text/mark-untrusted.ts'
 import { showControls } from '../../kit/text/show-controls.ts'
-import type { Reader } from '../teams/create-mailboxes.ts'
+import type { Reader, ReadMessage } from '../teams/create-mailboxes.ts'
 import type { KeptRun } from './run-book.ts'
 import type { OpenRun } from './run-state.ts'
 
@@ -13,16 +13,23 @@ export function hasMessages(run: OpenRun): boolean {
 
 /** Puts into the conversation what other agents wrote, in one write with the note that it is read: so it is there once, whenever the process is killed. */
 export async function takeMessages(run: OpenRun): Promise<void> {
-  const { messages: unread, changes } = run.ports.mailboxes.unread(readerOf(run))
-  if (unread.length === 0) return
-  const messages = unread.map(({ team, from, agent, text }): AgentMessage => ({
-    team,
-    from,
-    agent,
-    text: showControls(text),
-  }))
-  await run.save({}, [{ type: 'messages', messages, text: toText(messages) }], changes)
-  run.tell({ type: 'messages', messages })
+  for (;;) {
+    const { messages: unread, changes } = run.ports.mailboxes.unread(readerOf(run))
+    if (unread.length === 0) return
+    const messages = unread.map(toShown)
+    try {
+      await run.save({}, [{ type: 'messages', messages, text: toText(messages) }], changes)
+      run.tell({ type: 'messages', messages })
+      return
+    } catch (error) {
+      // Else another run of the same session has read them.
+      if (!isDocumentChanged(error) || isTaken(run)) throw error
+    }
+  }
+}
+
+function toShown({ team, from, agent, text }: ReadMessage): AgentMessage {
+  return { team, from, agent, text: showControls(text) }
 }
 
 /**
