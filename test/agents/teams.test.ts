@@ -333,7 +333,8 @@ test('of two runs of one session that read at the same time, one reads a message
     [lead]: [say('create_team', crew), { text: 'Made.' }],
     'Go on.': [{ text: 'Read.' }, { text: 'Read.' }],
   })
-  const runtime = await openAgents({ agents: { model } })
+  const store = { path: join(makeFolder(), 'store.db') }
+  const runtime = await openAgents({ store, agents: { model } })
   const session = runtime.session()
   await (
     await runtime.run({ model, prompt: lead, session })
