@@ -11,6 +11,7 @@ export type DocumentKind =
   | 'step'
   | 'team'
   | 'message'
+  | 'worker'
   | 'todo'
   | 'definition'
   | 'setting'

@@ -3,10 +3,12 @@ import type { AgentModel, AgentRun } from '../../contract/agent-run.ts'
 import type { RegisteredAgentDefinition } from '../../contract/base/agent-definition.ts'
 import type { ChildWish } from '../../contract/base/child-agents.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
+import type { StepScope } from '../../contract/base/tasks.ts'
 import type { RunOptions, SessionOptions } from '../../contract/runtime.ts'
 import { openRun } from '../loop/open-run.ts'
 import type { BackgroundCall, KeptRun } from '../loop/run-book.ts'
 import type { OpenRun } from '../loop/run-state.ts'
+import type { JoinedTeam } from '../teams/create-team-book.ts'
 import { toTitle } from './background.ts'
 import type { ChildPorts } from './child-ports.ts'
 import { childTask } from './child-task.ts'
@@ -22,6 +24,10 @@ export interface Start {
   /** What it did before, if it was cut off or waits. */
   readonly before: KeptRun | undefined
   readonly definition: RegisteredAgentDefinition | undefined
+  /** The team that it has joined. */
+  readonly joined?: JoinedTeam | undefined
+  /** Of a worker: its id, and the steps that it may claim. */
+  readonly worker?: { readonly id: string; readonly claims: StepScope } | undefined
 }
 
 /** An agent that can be started. */
@@ -60,7 +66,7 @@ async function startChild(
   start: Start,
   about: About & { signal: AbortSignal },
 ): Promise<AgentRun> {
-  const { call, ports, id, before, definition } = start
+  const { call, ports, id, before, definition, joined } = start
   const { model, parentRun, nodes, isolated, background, timeoutMs } = about
   const maxTurns = least(wish.maxTurns, definition?.limits?.maxTurns)
   const output = wish.output ?? definition?.outputSchema
@@ -77,7 +83,7 @@ async function startChild(
     ...(background !== undefined && { background }),
     ...(isolated && { worktree: worktreeName(id) }),
   }
-  const task = before === undefined ? { prompt: childTask({ ...wish, output }) } : { resume: id }
+  const task = before === undefined ? { prompt: childTask({ ...wish, output }, joined) } : { resume: id }
   return openRun(
     {
       ...task,
@@ -114,12 +120,15 @@ function toBackground(
 }
 
 /** Its session is below that of the call, so that it can do what that one may, or less, whatever is asked for here. */
-function sessionOf(wish: ChildWish, { call: { session: parent }, id, definition }: Start): SessionOptions {
+function sessionOf(wish: ChildWish, start: Start): SessionOptions {
+  const { id, definition, worker } = start
+  const parent = start.call.session
   const allowedTools = childTools(wish, { definition, parent })
   return {
     parent,
     role: wish.kind === 'sub' ? (definition?.role ?? 'sub') : wish.kind,
-    agent: { agentId: definition?.id ?? wish.kind, runId: id },
+    agent: { agentId: worker?.id ?? definition?.id ?? wish.kind, runId: id },
+    ...(worker !== undefined && { claims: worker.claims }),
     ...(allowedTools !== undefined && { allowedTools }),
     ...(definition?.disallowedTools !== undefined && { disallowedTools: definition.disallowedTools }),
     ...(definition?.mode !== undefined && { mode: definition.mode }),

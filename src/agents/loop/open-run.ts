@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { SetupError } from '../../contract/base/errors.ts'
 import type { AgentRun, RunEvent, RunResult, TranscriptNode } from '../../contract/agent-run.ts'
+import type { DocumentChange } from '../../contract/documents.ts'
 import type { RunOptions, SessionOptions } from '../../contract/runtime.ts'
 import type { Session } from '../../contract/runtime.ts'
 import { openModelCalls } from '../../doors/language-model/open-model-calls.ts'
@@ -187,14 +188,14 @@ function toOpenRun(
     kept,
     isCutOff: before?.state === 'running',
     wait: options.wait ?? false,
-    async save(change, added = []) {
+    async save(change, added = [], documents?: readonly DocumentChange[]) {
       const first = this.kept.nodes
       const named = added.map(
         (node, index): TranscriptNode =>
           ({ ...node, id: `${id}.${first + index + 1}`, at: ports.now() }) as TranscriptNode,
       )
       const next: KeptRun = { ...this.kept, ...change, nodes: first + named.length }
-      await ports.book.save(next, { was: saved, added: named })
+      await ports.book.save(next, { was: saved, added: named, documents })
       saved = next
       this.kept = next
       nodes.push(...named)

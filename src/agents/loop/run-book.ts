@@ -63,7 +63,15 @@ export interface RunBook extends AgentRuns {
   /** The ids of the runs that calls of a session have started. */
   children(tenant: string, session: string): readonly string[]
   /** Writes a run and its new nodes, all or nothing. Rejects if another process has taken the run over. */
-  save(run: KeptRun, about: { was: KeptRun | null; added: readonly TranscriptNode[] }): Promise<void>
+  save(
+    run: KeptRun,
+    about: {
+      was: KeptRun | null
+      added: readonly TranscriptNode[]
+      /** What has to be written with it. */
+      documents?: readonly DocumentChange[] | undefined
+    },
+  ): Promise<void>
 }
 
 /** The runs in a store. */
@@ -74,7 +82,7 @@ export function createRunBook(store: Store): RunBook {
     load,
     children: (tenant, session) =>
       store.documents({ tenant, kind: 'child', group: session }).map(({ id }) => id),
-    async save(run, { was, added }) {
+    async save(run, { was, added, documents = [] }) {
       const { id: group, tenant, parent } = run
       const changes: DocumentChange[] = [
         { tenant, kind: 'run', group, id: group, value: toJson(run), was: was === null ? null : toJson(was) },
@@ -86,6 +94,7 @@ export function createRunBook(store: Store): RunBook {
           value: toJson(node),
           was: null,
         })),
+        ...documents,
       ]
       if (was === null && parent !== undefined)
         changes.push({ tenant, kind: 'child', group: parent.session, id: group, value: null })

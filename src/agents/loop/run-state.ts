@@ -7,10 +7,12 @@ import type {
 } from '../../contract/agent-run.ts'
 import type { CallError } from '../../contract/base/errors.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
+import type { DocumentChange } from '../../contract/documents.ts'
 import type { PendingApprovals } from '../../contract/pending-approval.ts'
 import type { Session, SessionOptions } from '../../contract/runtime.ts'
 import type { Store } from '../../contract/store.ts'
 import type { ModelCalls } from '../../doors/language-model/open-model-calls.ts'
+import type { Mailboxes } from '../teams/create-mailboxes.ts'
 import type { KeptRun, RunBook, RunParent } from './run-book.ts'
 
 /** What runs stand on. */
@@ -19,6 +21,8 @@ export interface RunPorts {
   readonly store: Store
   readonly checker: SchemaChecker
   readonly approvals: PendingApprovals
+  /** What other agents write to those of runs. */
+  readonly mailboxes: Mailboxes
   now(): number
   /** `id` is for a session below another one, which has none of its own; `worktree` is what it is held to. */
   readonly openSession: (
@@ -77,8 +81,12 @@ export interface OpenRun {
   isCutOff: boolean
   kept: KeptRun
   readonly tell: (event: RunEvent) => void
-  /** Adds nodes and changes what is kept, in one write. */
-  save(change: Partial<KeptRun>, added?: readonly NewNode[]): Promise<void>
+  /** Adds nodes and changes what is kept, in one write with these documents. */
+  save(
+    change: Partial<KeptRun>,
+    added?: readonly NewNode[],
+    documents?: readonly DocumentChange[],
+  ): Promise<void>
 }
 
 type Without<Node> = Node extends TranscriptNode ? Omit<Node, 'id' | 'at'> : never

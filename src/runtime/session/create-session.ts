@@ -132,7 +132,7 @@ function toObserved(calls: SessionCalls, seed: SessionSeed): ObservedCalls {
 
 /** What a session hands to those that it opens. */
 function toFamily(
-  { principal, mode, approver, elicit, standingConsents, parent, worktree }: SessionSeed,
+  { principal, mode, approver, elicit, standingConsents, claims, parent, worktree }: SessionSeed,
   state: SessionState,
   view: SessionView,
 ): Omit<Family, 'signal' | 'children' | 'hold'> {
@@ -142,6 +142,7 @@ function toFamily(
     approver,
     elicit,
     standingConsents,
+    claims,
     calls: state.counts.family,
     catchUp: state.catchUp,
     agentSlots: state.agentSlots,
