@@ -26,6 +26,7 @@ export type {
   TaskStep,
   Tasks,
 } from './contract/base/tasks.ts'
+export { skillTools } from './compose/sources/skill-tools.ts'
 export { taskTools } from './compose/sources/task-tools.ts'
 export type {
   Annotations,
@@ -45,6 +46,7 @@ export type {
 export type {
   CommandsConfiguration,
   LanguageServerConfiguration,
+  SkillsConfiguration,
   WebSearchConfiguration,
 } from './contract/configuration.ts'
 export type {

@@ -126,8 +126,16 @@ export interface UndoConfiguration {
   callBytes?: number
 }
 
+/** Which skills of others there are. */
+export interface SkillsConfiguration {
+  /** Names of packages with skills, which lie in the `node_modules` of the project. Default: none. */
+  packages?: readonly string[]
+  /** Whether the skills of the project count. Default true. */
+  project?: boolean
+}
+
 /** Groups of built-in tools that there are only if they are asked for. */
-export const toolGroups = ['agent', 'plan', 'task', 'user'] as const
+export const toolGroups = ['agent', 'plan', 'skill', 'task', 'user'] as const
 
 /** `<home>/config.json`. */
 export interface Configuration {
@@ -151,6 +159,8 @@ export interface Configuration {
   shell?: boolean
   /** Groups of built-in tools beside those for files, commands, jobs, artifacts and the web. Default: none. */
   toolGroups?: readonly (typeof toolGroups)[number][]
+  /** Skills that agents may load, beside those of `<home>/skills`. */
+  skills?: SkillsConfiguration
   /** What commands may reach of the network, and the secrets that they get. */
   commands?: CommandsConfiguration
   /** What `code.lsp` asks, by name, beside the servers that it knows: `typescript`, `rust`, `go`, `python`, `pylsp`, `clangd`. */

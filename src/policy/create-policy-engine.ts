@@ -9,6 +9,7 @@ import { explain } from './explain.ts'
 import { guardOperations } from './guard-operations.ts'
 import { intersectProfile } from './intersect-profile.ts'
 import { compileSensitivePaths, defaultSensitivePaths } from './sensitive-paths.ts'
+import { createSkillRules } from './skill-layer.ts'
 
 /** What a policy engine is made from. */
 export interface PolicyEngineOptions {
@@ -51,6 +52,7 @@ export function createPolicyEngine(options: PolicyEngineOptions): PolicyEngine {
     sensitive,
     writable,
     project: options.project,
+    skillRules: createSkillRules(places),
   }
   const profiles = new WeakMap<Bounds, WeakMap<ToolDefinition, Profile>>()
   return {

@@ -95,6 +95,7 @@ const cutReasons: { readonly [finishReason: string]: Fault } = {
 
 async function finish(run: OpenRun, { endReason, error }: RunEnd): Promise<RunResult> {
   const { id, session, kept, nodes } = run
+  if (endReason === 'completed') await session.endSkills()
   const output = endReason === 'completed' ? readOutput(run) : undefined
   const result: RunResult = {
     id,

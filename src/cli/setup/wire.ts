@@ -8,6 +8,7 @@ import { loadUpstreams, upstreamSecrets } from '../../config/servers/load-upstre
 import type { Approver } from '../../contract/approval.ts'
 import type { Configuration, toolGroups } from '../../contract/configuration.ts'
 import type { ElicitationHandler } from '../../contract/base/elicitation.ts'
+import type { SkillRegistry } from '../../contract/base/skill.ts'
 import { SetupError } from '../../contract/base/errors.ts'
 import type { Policy } from '../../contract/policy.ts'
 import type { Runtime } from '../../contract/runtime.ts'
@@ -26,6 +27,8 @@ import { expandHome, realPlace } from '../../compose/options/resolve-places.ts'
 import type { RuntimeOptions } from '../../compose/options/runtime-options.ts'
 import { delegationTools } from '../../compose/sources/delegation-tools.ts'
 import { planTools } from '../../compose/sources/plan-tools.ts'
+import { createSkillRegistry } from '../../compose/sources/skill-registry.ts'
+import { skillTools } from '../../compose/sources/skill-tools.ts'
 import { taskTools } from '../../compose/sources/task-tools.ts'
 import { userTools } from '../../compose/sources/user-tools.ts'
 import { webTools } from '../../compose/sources/web-tools.ts'
@@ -225,6 +228,7 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
     commands,
     languageServers,
     toolGroups,
+    skills,
     ...options
   } = configuration
   const shell = observes ? true : hasShell
@@ -245,10 +249,22 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
     projectConfiguration: project,
     policy,
     tools: sources,
-    services: { agentDefinitions: createAgentDefinitionRegistry({ home: places.home }) },
+    services: {
+      agentDefinitions: createAgentDefinitionRegistry({ home: places.home }),
+      skillRegistry: openSkills(places, skills),
+    },
     secrets: readSecrets(webSearch?.secret, ...wanted),
     sensitivePaths: [...(configuration.sensitivePaths ?? []), places.home],
   }
+}
+
+/** The skills of a command line. */
+export function openSkills(
+  { home }: Pick<Places, 'home'>,
+  skills: Configuration['skills'] = {},
+): SkillRegistry {
+  const { packages = [], project = true } = skills
+  return createSkillRegistry({ home, packages, projectFiles: project })
 }
 
 function toUndo(undo: RuntimeOptions['undo'], dir: string): RuntimeOptions['undo'] {
@@ -291,6 +307,7 @@ export function ownSources({
 const groupSources = {
   agent: [agentDefinitionTools, delegationTools],
   plan: [planTools],
+  skill: [skillTools],
   task: [taskTools],
   user: [userTools],
 } as const satisfies { readonly [group in (typeof toolGroups)[number]]: readonly (() => ToolSource)[] }

@@ -21,6 +21,7 @@ export interface RuntimeOptions extends Omit<
   | 'webSearch'
   | 'shell'
   | 'toolGroups'
+  | 'skills'
   | 'commands'
   | 'languageServers'
   | 'sandbox'

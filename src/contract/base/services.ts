@@ -8,6 +8,7 @@ import type { Jobs } from './job.ts'
 import type { Network, Pages } from './network.ts'
 import type { PlanMode } from './plan-mode.ts'
 import type { Commands, Files, Search } from './sandbox.ts'
+import type { SkillRegistry, Skills } from './skill.ts'
 import type { Todos } from './todo.ts'
 import type { Tasks } from './tasks.ts'
 
@@ -42,6 +43,10 @@ export interface Services {
   pages: Pages
   /** The agents that can be started: those that the host handed in, else those of Handrail alone. */
   agentDefinitions: AgentDefinitionRegistry
+  /** The skills that there are: those that the host handed in, else none. */
+  skillRegistry: SkillRegistry
+  /** The skills of the session: those that there are, and those that it follows. */
+  skills: Skills
   /** Whether the session only plans. */
   planMode: PlanMode
   /** What the agent of the session has to do. */
@@ -62,6 +67,7 @@ export const ownServices = [
   'pastCalls',
   'agents',
   'planMode',
+  'skills',
   'todos',
   'tasks',
 ] as const satisfies readonly (keyof Services)[]

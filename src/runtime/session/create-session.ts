@@ -79,6 +79,8 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     abort: (id, reason) => calls.abort(id, reason),
     instructions: () => state.instructions.list(),
     todos: () => copyJson(state.todos.read() ?? []),
+    skills: () => copyJson(state.skills()),
+    endSkills: () => seed.ownSkills.remove(seed.ownSkills.list().map(({ name }) => name)),
     jobs: () => state.jobs.list().map((job) => job.view()),
     approvals: () => listApprovals(state, tick()),
     revokeApproval: (call, by) => revokeApproval(call, by, calls.scope()),
@@ -135,6 +137,7 @@ function toFamily(
     elicit,
     standingConsents,
     calls: state.counts.family,
+    skills: state.skills,
     catchUp: state.catchUp,
     agentSlots: state.agentSlots,
     lineage: [

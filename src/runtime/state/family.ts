@@ -3,6 +3,7 @@ import type { ElicitationHandler } from '../../contract/base/elicitation.ts'
 import type { Ancestor, Principal } from '../../contract/base/principal.ts'
 import type { ToolDefinition } from '../../contract/base/tool.ts'
 import type { Registered } from '../../contract/registry.ts'
+import type { LoadedSkill } from '../../contract/base/skill.ts'
 import type { Session } from '../../contract/runtime.ts'
 import type { SessionMode } from './session-mode.ts'
 import type { Slots } from './slots.ts'
@@ -47,6 +48,8 @@ export interface Family {
   readonly agentSlots: Slots
   /** The session, then those above it, the nearest first. */
   readonly lineage: readonly Ancestor[]
+  /** The skills that the session and those above it follow. */
+  readonly skills: () => readonly LoadedSkill[]
   readonly children: Set<Session>
   isClosed(): boolean
   /** Why the session may not call a tool; undefined if it may. */

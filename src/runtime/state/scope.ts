@@ -16,6 +16,7 @@ import type { Registered, Registry, ToolStatus } from '../../contract/registry.t
 import type { Sandbox } from '../../contract/base/sandbox.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
 import type { TaskBook } from '../../contract/base/tasks.ts'
+import type { LoadedSkill } from '../../contract/base/skill.ts'
 import type { CallObserver } from '../../contract/telemetry.ts'
 import type { Todo } from '../../contract/base/todo.ts'
 import type { ToolDefinition } from '../../contract/base/tool.ts'
@@ -32,6 +33,7 @@ import type { RunningCalls } from './running-calls.ts'
 import type { Endings } from './endings.ts'
 import type { KeptPart, SessionApprovals, SessionBook } from './session-book.ts'
 import type { SessionMode } from './session-mode.ts'
+import type { SessionSkills } from './session-skills.ts'
 import type { Slots, ToolSlots } from './slots.ts'
 
 /**
@@ -112,6 +114,10 @@ export interface SessionState {
   opened(): Session
   readonly modes: SessionMode
   readonly todos: KeptPart<readonly Todo[]>
+  /** The skills that it follows, loaded by its own calls. */
+  readonly ownSkills: SessionSkills
+  /** With those of the sessions above. */
+  readonly skills: () => readonly LoadedSkill[]
   /** Whether standing consents answer for the person. */
   readonly standingConsents: boolean
   /** What the person allowed for this session. */

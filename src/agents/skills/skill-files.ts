@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto'
+import { lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { ToolFailure } from '../../contract/base/errors.ts'
+import { isInside } from '../../kit/match/is-inside.ts'
+import { messageOf } from '../../kit/text/message-of.ts'
+
+/** A file of a skill, as it is read. */
+export interface FoundFile {
+  /** Relative to the folder. */
+  readonly path: string
+  readonly bytes: number
+  readonly isProgram: boolean
+}
+
+const mostFiles = 2_000
+const mostBytes = 64 * 1024 * 1024
+const mostFolders = 32
+
+/** What is made by programs, and is no part of a skill. */
+const notOfSkills: ReadonlySet<string> = new Set(['.git', '.DS_Store', '__pycache__', 'node_modules'])
+
+/** The files of a skill in order of their paths. Throws a `ToolFailure` for what cannot be taken: a link that leads out, or too much. */
+export function listFiles(folder: string, name: string): FoundFile[] {
+  const found: FoundFile[] = []
+  let bytes = 0
+  const look = (below: string, depth: number): void => {
+    for (const entry of readdirSync(join(folder, below)).sort()) {
+      if (notOfSkills.has(entry)) continue
+      const path = join(below, entry)
+      if (lstatSync(join(folder, path)).isSymbolicLink()) checkLink(folder, path, name)
+      const stat = statSync(join(folder, path))
+      if (stat.isDirectory()) {
+        if (depth >= mostFolders)
+          throw unusable(name, `its folders are more than ${mostFolders} deep at "${path}"`)
+        look(path, depth + 1)
+      } else if (stat.isFile()) {
+        found.push({ path, bytes: stat.size, isProgram: (stat.mode & 0o111) !== 0 })
+        bytes += stat.size
+      } else throw unusable(name, `"${path}" is neither a file nor a folder. Remove it`)
+      if (found.length > mostFiles) throw unusable(name, `it has more than ${mostFiles} files`)
+      if (bytes > mostBytes) throw unusable(name, `its files have more than ${mostBytes} bytes`)
+    }
+  }
+  try {
+    look('', 0)
+  } catch (error) {
+    if (error instanceof ToolFailure) throw error
+    throw unusable(name, `its folder cannot be read: ${messageOf(error)}`)
+  }
+  return found
+}
+
+/** A link inside of the folder stands for what it leads to. */
+function checkLink(folder: string, path: string, name: string): void {
+  let target
+  try {
+    target = realpathSync(join(folder, path))
+  } catch {
+    throw unusable(name, `the link "${path}" leads to nothing. Remove it`)
+  }
+  if (!isInside(target, folder))
+    throw unusable(name, `the link "${path}" leads out of its folder. Put the file itself there`)
+  if (isInside(join(folder, path), target))
+    throw unusable(name, `the link "${path}" leads back to a folder above it`)
+}
+
+/** Names the files with their paths, contents and whether they are programs. */
+export function digestFiles(folder: string, files: readonly FoundFile[]): string {
+  const digest = createHash('sha256')
+  for (const { path, isProgram } of files) {
+    const content = createHash('sha256')
+      .update(readFileSync(join(folder, path)))
+      .digest('hex')
+    digest.update(JSON.stringify([path, isProgram, content]))
+  }
+  return `sha256:${digest.digest('hex')}`
+}
+
+/** What a change of a file shows in without reading it. */
+export function signatureOf(folder: string): string {
+  const parts: string[] = []
+  const look = (path: string): void => {
+    const stat = lstatSync(path)
+    parts.push([relative(folder, path), stat.mode, stat.size, stat.mtimeMs, stat.ctimeMs, stat.ino].join(' '))
+    if (stat.isDirectory()) for (const entry of readdirSync(path).sort()) look(join(path, entry))
+  }
+  look(folder)
+  return parts.join('\n')
+}
+
+export function unusable(name: string, why: string): ToolFailure {
+  return new ToolFailure({
+    reason: 'skill_unusable',
+    message: `The skill "${name}" cannot be loaded: ${why}.`,
+    data: { skill: name },
+  })
+}
