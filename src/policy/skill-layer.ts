@@ -9,6 +9,7 @@ import {
   indexRules,
   isFor,
   isWrittenByProgram,
+  type CompiledRule,
   type RuleIndex,
   type RulePlaces,
 } from './compile-rules.ts'
@@ -66,9 +67,13 @@ function findVerdict(
     )
   if (!isIntact && facts.operations.some((operation) => reaches(skill, operation)))
     return say('deny', `the files of the skill "${name}" were changed since it was loaded: load it again`)
-  if (matches(denied, facts, base)) return say('deny', `the skill "${name}" leaves it out`)
+  const against = findMatching(denied, facts, base)
+  if (against.some(({ effect }) => effect === 'deny')) return say('deny', `the skill "${name}" leaves it out`)
+  if (against.length > 0)
+    return say('ask', `the command cannot be read safely, and the skill "${name}" may leave it out`)
   if (!bounded.some((pattern) => matchPattern(pattern, facts.definition.name))) return undefined
-  if (isOfPrograms(facts) || readsSkills(facts) || matches(within, facts, base)) return undefined
+  if (isOfPrograms(facts) || readsSkills(facts) || findMatching(within, facts, base).length > 0)
+    return undefined
   return say('ask', `the skill "${name}" names other calls of this tool than this one`)
 }
 
@@ -102,13 +107,13 @@ function readsSkills({ operations, skills = [] }: PlannedFacts): boolean {
   )
 }
 
-function matches(
+function findMatching(
   rules: readonly SkillRule[],
   facts: PlannedFacts,
   base: CommandContext & { readonly skillRules: SkillRules },
-): boolean {
-  if (rules.length === 0) return false
+): readonly CompiledRule[] {
+  if (rules.length === 0) return []
   const { settled, open, openByInput } = base.skillRules(rules).rulesFor(facts.definition)
-  if (settled.some((rule) => isFor(rule, facts))) return true
-  return matchOpenRules(facts.operations.length === 0 ? openByInput : open, facts, base).length > 0
+  const candidates = facts.operations.length === 0 ? openByInput : open
+  return [...settled.filter((rule) => isFor(rule, facts)), ...matchOpenRules(candidates, facts, base)]
 }

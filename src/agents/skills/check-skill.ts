@@ -199,6 +199,11 @@ const known: ReadonlySet<string> = new Set([
   'disable-model-invocation',
 ])
 
+/** Whether a field says something here. */
+export function counts(field: string): boolean {
+  return known.has(field)
+}
+
 function noteUnknown(field: string, note: Tell['note']): void {
   if (known.has(field) || silent.has(field)) return
   const why = ofOthers.get(field)

@@ -1,5 +1,5 @@
 import type { Skill } from '../../contract/base/skill.ts'
-import { showSkills } from '../../kit/text/show-skills.ts'
+import { showSkills } from '../../kit/show-skills.ts'
 
 /** Characters of all names and descriptions that a run begins with. */
 const mostCharacters = 16_384

@@ -4,7 +4,8 @@ import type { Skill, SkillIssue, SkillOrigin } from '../../contract/base/skill.t
 import { isInside } from '../../kit/match/is-inside.ts'
 import { readWholeFile } from '../../kit/read-whole-file.ts'
 import { describeFileError } from '../../kit/text/describe-file-error.ts'
-import { checkSkill, type ReadNarrowing } from './check-skill.ts'
+import type { parseFrontMatter } from '../definitions/parse-front-matter.ts'
+import { checkSkill, counts, type ReadNarrowing } from './check-skill.ts'
 
 /** A folder of skills. */
 export interface SkillPlace {
@@ -55,7 +56,7 @@ export async function readOne(
   const read = readWholeFile(join(folder, 'SKILL.md'), maxBytes)
   if ('issue' in read) return faulty(file, { message: read.issue })
   const { parseFrontMatter } = await import('../definitions/parse-front-matter.ts')
-  const parsed = parseFrontMatter(read.text)
+  const { parsed, dropped } = parseTolerantly(read.text, parseFrontMatter)
   if ('issue' in parsed) return faulty(file, parsed.issue)
   const { skill, issues } = checkSkill(
     {
@@ -73,8 +74,43 @@ export async function readOne(
     const line = parsed.fields.get(field)?.line
     return { file, ...(line !== undefined && { line }), ...(field !== '' && { field }), ...issue }
   })
-  return { file, skill, issues: located }
+  const notes = dropped.map((issue) => ({ file, ...issue, leftOut: false }))
+  return { file, skill, issues: [...located, ...notes] }
 }
+
+type Parse = typeof parseFrontMatter
+
+/** Programs of others read the fields that they know. So does this: what is not YAML is left out if the field counts for nothing here. */
+function parseTolerantly(text: string, parse: Parse) {
+  const dropped: { line: number; field: string; message: string }[] = []
+  const lines = text.split('\n')
+  for (;;) {
+    const parsed = parse(lines.join('\n'))
+    if (!('issue' in parsed)) return { parsed, dropped }
+    const { line, message } = parsed.issue
+    const start = lines.slice(0, line).findLastIndex((each) => /^[A-Za-z]/.test(each))
+    const field = /^([\w-]+):/.exec(lines[start] ?? '')?.[1]
+    if (field === undefined || counts(field)) return { parsed, dropped }
+    dropped.push({ line: start + 1, field, message: `${message} "${field}" counts for nothing here.` })
+    let end = start + 1
+    while (end < lines.length && !/^(?:[A-Za-z]|---)/.test(lines[end] ?? '')) end++
+    lines.fill('', start, end)
+  }
+}
+
+/** Names of folders with a skill in them, which may lie in folders by subject. */
+function findFolders(path: string, below = '', depth = 1): string[] {
+  return readdirSync(join(path, below), { withFileTypes: true })
+    .filter(({ name }) => !name.startsWith('.') && name !== 'node_modules')
+    .flatMap((entry) => {
+      const name = join(below, entry.name)
+      const isSubject = entry.isDirectory() && depth < mostDepth && !existsSync(join(path, name, 'SKILL.md'))
+      return isSubject ? findFolders(path, name, depth + 1) : [name]
+    })
+}
+
+/** How deep folders of subjects may lie. */
+const mostDepth = 3
 
 function whose({ package: name }: SkillPlace): string {
   return name === undefined ? 'the project' : `the package "${name}"`
@@ -98,7 +134,7 @@ function listFolders({
       return {
         message: `The folder is a link out of ${whose({ path, ...about })}, so nothing in it is read.`,
       }
-    const names = readdirSync(path).filter((name) => !name.startsWith('.'))
+    const names = findFolders(path)
     if (names.length > mostSkills)
       return { message: `The folder has ${names.length} entries, and at most ${mostSkills} are read.` }
     return { names: names.sort() }

@@ -17,7 +17,7 @@ const mostFiles = 2_000
 const mostBytes = 64 * 1024 * 1024
 const mostFolders = 32
 
-/** What is made by programs, and is no part of a skill. */
+/** What other programs make there, which does not belong to a skill. */
 const notOfSkills: ReadonlySet<string> = new Set(['.git', '.DS_Store', '__pycache__', 'node_modules'])
 
 /** The files of a skill in order of their paths. Throws a `ToolFailure` for what cannot be taken: a link that leads out, or too much. */

@@ -22,8 +22,9 @@ export const readNarrowing: ReadNarrowing = ({ allowed, disallowed, skill }) => 
   const open = readEntries(allowed, 'allow', (message) => {
     issues.push({ field: 'allowed-tools', message, leftOut: false })
   })
-  const kept = readEntries(disallowed, 'deny', (message) => {
-    issues.push({ field: 'disallowed-tools', message, leftOut: true })
+  // What is to be left out and cannot be must not be there unseen.
+  const kept = readEntries(disallowed, 'deny', (message, isHeld) => {
+    issues.push({ field: 'disallowed-tools', message, leftOut: !isHeld })
   })
   if (allowed.length > 0 && open.length === 0)
     issues.push({
@@ -54,7 +55,7 @@ export const readNarrowing: ReadNarrowing = ({ allowed, disallowed, skill }) => 
 function readEntries(
   entries: readonly string[],
   effect: SkillRule['effect'],
-  tell: (message: string) => void,
+  tell: (message: string, isHeld?: boolean) => void,
 ): Entry[] {
   return entries.flatMap((text): Entry[] => {
     const { tool, specifier, flaw } = readRuleText(text)
@@ -68,7 +69,10 @@ function readEntries(
     if (specifier === undefined || specifier === '*') return [{ names }]
     const places = { root: '{project}' }
     const { match, difference } = translateRule({ tool, specifier, flaw }, { effect, places })
-    if (match !== undefined) return [{ names: match.tools ?? names, bound: match }]
+    if (match !== undefined) {
+      if (effect === 'deny' && difference !== undefined) tell(`Of "${text}" ${difference}.`, true)
+      return [{ names, bound: match }]
+    }
     const why = withoutStop(difference ?? 'its bound means nothing here')
     tell(
       effect === 'allow'

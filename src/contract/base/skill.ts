@@ -151,4 +151,6 @@ export interface Skills {
    * `too_many_skills`; also if the store does not keep it.
    */
   load(name: string): Promise<LoadedNow>
+  /** Follows one that was loaded in a run that is replayed: its files are not read again. */
+  follow(loaded: LoadedSkill): Promise<void>
 }

@@ -219,7 +219,7 @@ export const errorTable = {
       not_in_plan_mode: 'No call of the session entered plan mode, so none leaves it.',
       unknown_job: 'The session has no such job.',
       unknown_agent: 'The session started no such agent.',
-      unknown_skill: 'There is no skill of this name.',
+      unknown_skill: 'No skill has this name.',
       skill_not_for_models: 'Only a person starts this skill.',
       skill_unusable: 'The files of the skill cannot be taken as they are; the message says why.',
       too_many_skills: 'The session follows as many skills as it may at a time.',

@@ -1,5 +1,6 @@
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { LoadedSkill, SkillList, SkillRegistry, Skills } from '../../contract/base/skill.ts'
+import { copyJson } from '../../kit/json/copy-json.ts'
 import { nearestNames } from '../../kit/text/nearest-names.ts'
 import type { CallScope } from '../state/scope.ts'
 import { registryOf } from './followed-skills.ts'
@@ -16,6 +17,7 @@ export function openSkills({ tenant, session }: CallScope): Skills {
     list,
     loaded: () => session.skills(),
     tools: () => [...session.names()],
+    follow: (loaded) => session.ownSkills.put(copyJson(loaded)),
     async load(name) {
       const { skills } = await list()
       const skill = skills.find((each) => each.name === name)

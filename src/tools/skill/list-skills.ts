@@ -3,7 +3,7 @@ import type { JsonObject } from '../../contract/base/json.ts'
 import type { Skill, SkillIssue } from '../../contract/base/skill.ts'
 import type { Tool } from '../../contract/base/tool.ts'
 import { toolOutput } from '../../kit/result/tool-output.ts'
-import { showSkills } from '../../kit/text/show-skills.ts'
+import { showSkills } from '../../kit/show-skills.ts'
 import { showControls } from '../../kit/text/show-controls.ts'
 import { defineBuiltin } from '../define-builtin.ts'
 

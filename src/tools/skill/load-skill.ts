@@ -1,9 +1,11 @@
 import type { LoadedNow, LoadedSkill, SkillFile } from '../../contract/base/skill.ts'
+import type { JsonObject } from '../../contract/base/json.ts'
 import type { Tool } from '../../contract/base/tool.ts'
+import { copyJson } from '../../kit/json/copy-json.ts'
 import { toolOutput } from '../../kit/result/tool-output.ts'
 import { markUntrusted } from '../../kit/text/mark-untrusted.ts'
 import { showControls } from '../../kit/text/show-controls.ts'
-import { isOfStranger } from '../../kit/text/show-skills.ts'
+import { isOfStranger } from '../../kit/show-skills.ts'
 import { defineBuiltin } from '../define-builtin.ts'
 
 const text = { type: 'string' } as const
@@ -33,10 +35,14 @@ const output = {
     folder: { type: 'string', description: 'Where its files lie, to be read and run there.' },
     files: texts,
     tools: { ...texts, description: 'The tools that the session has with it.' },
-    bounded: { ...texts, description: 'Tools of which some calls ask the person.' },
+    narrowing: {
+      type: 'object',
+      description:
+        'What it leaves of the calls of the session: tools, and calls of tools that ask or are denied.',
+    },
     loaded: { ...texts, description: 'The skills that the session follows.' },
   },
-  required: ['name', 'origin', 'digest', 'changed', 'files', 'tools', 'loaded'],
+  required: ['name', 'origin', 'digest', 'changed', 'files', 'tools', 'narrowing', 'loaded'],
   additionalProperties: false,
 } as const
 
@@ -104,7 +110,7 @@ export function loadSkillTool(): Tool {
           ...(copy !== undefined && { folder: copy }),
           files: files.map(({ path }) => path),
           tools: [...tools],
-          ...(narrowing.bounded !== undefined && { bounded: [...narrowing.bounded] }),
+          narrowing: copyJson(narrowing) as JsonObject,
           loaded: skills.loaded().map((each) => each.name),
         },
       })

@@ -1,7 +1,7 @@
-import type { Skill } from '../../contract/base/skill.ts'
-import { markUntrusted } from './mark-untrusted.ts'
-import { shorten } from './shorten.ts'
-import { showControls } from './show-controls.ts'
+import type { Skill } from '../contract/base/skill.ts'
+import { markUntrusted } from './text/mark-untrusted.ts'
+import { shorten } from './text/shorten.ts'
+import { showControls } from './text/show-controls.ts'
 
 /** The longest description that is shown, as the format of skills means them. */
 const longestDescription = 1024
