@@ -18,6 +18,7 @@ import { agentDefinitionTools } from '../src/compose/sources/agent-definition-to
 import { delegationTools } from '../src/compose/sources/delegation-tools.ts'
 import { planTools } from '../src/compose/sources/plan-tools.ts'
 import { userTools } from '../src/compose/sources/user-tools.ts'
+import { skillTools } from '../src/compose/sources/skill-tools.ts'
 import { taskTools } from '../src/compose/sources/task-tools.ts'
 import { webTools } from '../src/compose/sources/web-tools.ts'
 
@@ -35,6 +36,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
         ...jobTools().list(),
         ...planTools().list(),
         ...userTools().list(),
+        ...skillTools().list(),
         ...taskTools().list(),
         ...webTools().list(),
       ]),
