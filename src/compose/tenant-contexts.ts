@@ -1,7 +1,6 @@
 import type { Policy, TenantPolicy } from '../contract/policy.ts'
 import { SetupError } from '../contract/base/errors.ts'
 import type { PolicyChange } from '../contract/runtime.ts'
-import type { SkillRegistry } from '../contract/base/skill.ts'
 import type { Sandbox } from '../contract/base/sandbox.ts'
 import { idForm, isId } from '../kit/match/is-id.ts'
 import { createGrants } from '../policy/grants/create-grants.ts'
@@ -105,7 +104,7 @@ export function createTenantContexts(
   const make = (tenant: string, { options: from, version }: Omit<Generation, 'made'>): ResolvedTenant => {
     const own = ownPolicy(from.policy, tenant)
     const tenantOptions = own === undefined ? from : toTenantOptions(from, own)
-    const resolved = withSkills(resolveTenantOptions(tenantOptions), tenant, shared)
+    const resolved = resolveTenantOptions(tenantOptions)
     const context: TenantContext = {
       ...shared,
       ...policyPart({ ...from, hooks }, { ...resolved, withheld }, own),
@@ -165,29 +164,6 @@ export function createTenantContexts(
     async close() {
       await Promise.all([...sandboxes.values()].map((sandbox) => sandbox.close()))
     },
-  }
-}
-
-/**
- * With the folder in which calls of the tenant read the skills that they load. It decides nothing that a policy says. If it cannot be used, loading a skill
- * fails with the reason.
- */
-function withSkills(
-  resolved: ResolvedOptions,
-  tenant: string,
-  { services, logError }: SharedContext,
-): ResolvedOptions {
-  const registry = services['skillRegistry'] as SkillRegistry | undefined
-  if (registry === undefined) return resolved
-  const { bounds } = resolved
-  const { fs } = bounds.capabilities
-  try {
-    const read = [...fs.read, registry.copiesOf(tenant)]
-    const capabilities = { ...bounds.capabilities, fs: { ...fs, read } }
-    return { ...resolved, bounds: { ...bounds, capabilities } }
-  } catch (cause) {
-    logError({ call: '', tool: 'internal.load_skill', cause })
-    return resolved
   }
 }
 

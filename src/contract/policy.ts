@@ -295,8 +295,11 @@ export interface PolicyEngine {
   approvalsNeeded(asked: AskedCall): number
   /** Why this actor cannot say yes to it; undefined if they can. An empty name is that of a person of whom nothing is known. */
   approverIssue(asked: AskedCall, answer: { by: string; at: number }): string | undefined
-  /** Grant ∩ manifest ∩ policy, the same object for the same two. */
-  profile(grant: Bounds, definition: ToolDefinition): Profile
+  /**
+   * Grant ∩ manifest ∩ policy, the same object for the same two. `copies` are folders of skills that a session follows: they may be read beside what the
+   * policy bounds, if grant and manifest let them.
+   */
+  profile(grant: Bounds, definition: ToolDefinition, copies?: readonly string[]): Profile
   /** The first operation that the profile does not cover, as an error; undefined if all are covered. */
   guard(profile: Profile, operations: readonly Operation[]): CallError | undefined
 }

@@ -3,6 +3,7 @@ import type { Bounds, Layer, Policy, PolicyEngine, Rule, TenantPolicy } from '..
 import type { ToolDefinition } from '../contract/base/tool.ts'
 import { countNeeded, findApproverIssue } from './approvers.ts'
 import { compileRule, guardedPaths, indexRules, type RulePlaces } from './compile-rules.ts'
+import { withCopies } from '../kit/with-copies.ts'
 import { limitsWrites } from './limits-writes.ts'
 import { decide, type DecisionBase } from './decide.ts'
 import { explain } from './explain.ts'
@@ -74,13 +75,13 @@ export function createPolicyEngine(options: PolicyEngineOptions): PolicyEngine {
     approvalsNeeded: (asked) => countNeeded(policy.approvers ?? [], asked),
     approverIssue: (asked, answer) => findApproverIssue(policy.approvers ?? [], asked, answer),
     guard: guardOperations,
-    profile(grant, definition) {
+    profile(grant, definition, copies = []) {
       let known = profiles.get(grant)
       if (known === undefined) profiles.set(grant, (known = new WeakMap()))
       let profile = known.get(definition)
       if (profile === undefined) {
         profile = intersectProfile(grant, definition, {
-          policy: bounds,
+          policy: withCopies(bounds, copies),
           places: { project: options.project, tmp: options.tmp },
           defaultTimeoutMs: options.defaultTimeoutMs,
         })

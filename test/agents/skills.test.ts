@@ -183,6 +183,10 @@ test('files of a skill are read and run where they lie, and another tenant has n
   expect(await session.call('code.read_file', { path: script })).toMatchObject({
     data: { content: commit['commit/say.sh'] },
   })
+  // A session that does not follow it has none of them either.
+  expect(await runtime.session().call('code.read_file', { path: script })).toMatchObject({
+    error: { reason: 'path_outside_roots' },
+  })
   const other = runtime.session({ tenant: 'acme' })
   expect(await other.call('code.read_file', { path: script })).toMatchObject({
     error: { reason: 'path_outside_roots' },

@@ -19,7 +19,6 @@ import { digestFiles, listFiles, signatureOf, unusable, type FoundFile } from '.
 
 /** Copies of the folders of skills, each under the digest of what it holds: a loaded skill stays what it was. */
 export interface SkillCopies {
-  of(tenant: string): string
   /** Copies the files of a skill, unless that is there. Returns the copy. */
   put(
     skill: { name: string; folder: string; digest: string; files: readonly FoundFile[] },
@@ -55,7 +54,6 @@ export function createCopies(): SkillCopies {
     }
   }
   return {
-    of,
     isIntact,
     put({ name, folder, digest, files }, tenant) {
       const copy = join(of(tenant), digest.slice(digest.indexOf(':') + 1, 27), name)

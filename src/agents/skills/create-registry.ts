@@ -73,7 +73,6 @@ export function createRegistry(sources: SkillSources): SkillRegistry {
       const { files } = look(skill)
       return { ...contents, copy: copies.put({ name, folder, digest: contents.digest, files }, tenant) }
     },
-    copiesOf: (tenant) => copies.of(tenant),
     isIntact: (skill) => copies.isIntact(skill),
   }
 }

@@ -109,10 +109,8 @@ export interface SkillRegistry {
   find(name: string, project?: string): Promise<Skill | undefined>
   /** Reads all files of a skill. Rejects with a `ToolFailure` (`skill_unusable`) if its folder cannot be taken as it is. */
   read(skill: Skill): Promise<SkillContents>
-  /** Puts a copy of its files where calls of the tenant may read them. Rejects as `read` does. */
+  /** Puts a copy of its files where calls of the tenant may read them while they follow it. Rejects as `read` does. */
   open(skill: Skill, tenant: string): Promise<SkillCopy>
-  /** The folder of the copies of a tenant, which is made if it is not there. Throws if it cannot be used. */
-  copiesOf(tenant: string): string
   /** Whether a copy still is what the digest names. */
   isIntact(skill: Pick<LoadedSkill, 'name' | 'digest' | 'copy'>): boolean
 }

@@ -29,7 +29,7 @@ test('every built-in definition and presentation passes the checks of registrati
   const copies = tools.map((tool) => ({ ...tool }))
   const runtime = await openRuntime({ tools: [makeSource('code', 'test', copies)] })
   expect(runtime.registry.size).toBe(tools.length)
-  expect(tools.length).toBe(41)
+  expect(tools.length).toBe(43)
 })
 
 test('a source that calls itself built-in is checked like any other, and may not call itself so (DEF-8, NAME-1)', async () => {
