@@ -6,7 +6,12 @@ import type { LoadedSkill } from '../contract/base/skill.ts'
 import type { OwnTool } from '../contract/observed.ts'
 import type { Registered } from '../contract/registry.ts'
 import { newId } from '../kit/new-id.ts'
-import { createRestrictions, joinRestrictions, restrictionsOf } from '../policy/create-restrictions.ts'
+import {
+  createRestrictions,
+  joinRestrictions,
+  restrictionsOf,
+  type Restrictions,
+} from '../policy/create-restrictions.ts'
 import { findExclusion } from '../policy/effective-set.ts'
 import type { ViewLease } from '../registry/create-tool-catalog.ts'
 import { presentTool } from '../registry/catalog/present-tools.ts'
@@ -57,7 +62,7 @@ export function openSession(
   const ownSkills = resumed?.skills ?? createSessionSkills()
   const mode = createSessionMode({ opened, plan, above: parent?.mode })
   const narrowing = createRestrict(kept, () => context.now())
-  const restrictions = joinRestrictions(narrowing.restrictions, restrictionsOf(toRestrictions(ownSkills)))
+  const restrictions = joinRestrictions(narrowing.restrictions, ofSkills(ownSkills))
   const { session, family } = createSession({
     tenant: () => context.latest(),
     lease: () => around.lease(tenant),
@@ -99,6 +104,19 @@ export function openSession(
   around.families.set(session, family)
   return session
 }
+
+/** What skills leave. None takes away what loads another one. */
+function ofSkills(skills: SessionSkills): Pick<Restrictions, 'version' | 'permits'> {
+  const narrowed = restrictionsOf(toRestrictions(skills))
+  return {
+    get version() {
+      return narrowed.version
+    },
+    permits: (name) => skillTools.includes(name) || narrowed.permits(name),
+  }
+}
+
+const skillTools: readonly string[] = ['internal.list_skills', 'internal.load_skill']
 
 /** What skills narrow, as long as they are followed. */
 function toRestrictions(skills: SessionSkills): () => readonly ToolRestriction[] {

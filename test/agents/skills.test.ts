@@ -96,6 +96,15 @@ test('the tools that a skill names are a restriction, which ends with it; two na
   await session.endSkills()
 })
 
+test('no skill takes the tools for skills away (POOL-6)', async () => {
+  const { runtime } = await openSkills({
+    home: { 'none/SKILL.md': '---\nname: none\ndescription: d\ndisallowed-tools: "* Skill"\n---\nx' },
+  })
+  const session = runtime.session()
+  await load(session, 'none')
+  expect(names(session)).toEqual(['internal.list_skills', 'internal.load_skill'])
+})
+
 test('at most four skills are followed at a time, and one that is loaded again is one (POOL-6)', async () => {
   const many = Object.fromEntries(
     ['a', 'b', 'c', 'd', 'e'].map((name) => [

@@ -1,7 +1,6 @@
 import { hash, randomUUID } from 'node:crypto'
 import {
   chmodSync,
-  copyFileSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -9,21 +8,19 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  writeFileSync,
   type Stats,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { LoadedSkill } from '../../contract/base/skill.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
-import { digestFiles, listFiles, signatureOf, unusable, type FoundFile } from './skill-files.ts'
+import { digestFiles, readFiles, signatureOf, unusable, type FoundFile } from './skill-files.ts'
 
 /** Copies of the folders of skills, each under the digest of what it holds: a loaded skill stays what it was. */
 export interface SkillCopies {
   /** Copies the files of a skill, unless that is there. Returns the copy. */
-  put(
-    skill: { name: string; folder: string; digest: string; files: readonly FoundFile[] },
-    tenant: string,
-  ): string
+  put(skill: { name: string; digest: string; files: readonly FoundFile[] }, tenant: string): string
   isIntact(skill: Pick<LoadedSkill, 'name' | 'digest' | 'copy'>): boolean
 }
 
@@ -44,8 +41,7 @@ export function createCopies(): SkillCopies {
     try {
       const signature = signatureOf(copy)
       if (seen.get(copy) === signature) return true
-      const files = listFiles(copy, name)
-      if (digestFiles(copy, files) !== digest) return false
+      if (digestFiles(readFiles(copy, name)) !== digest) return false
       // What changed while it was read is read again the next time.
       if (signatureOf(copy) === signature) seen.set(copy, signature)
       return true
@@ -55,16 +51,16 @@ export function createCopies(): SkillCopies {
   }
   return {
     isIntact,
-    put({ name, folder, digest, files }, tenant) {
+    put({ name, digest, files }, tenant) {
       const copy = join(of(tenant), digest.slice(digest.indexOf(':') + 1, 27), name)
       if (isIntact({ name, digest, copy })) return copy
       try {
-        place(folder, copy, files)
+        place(copy, files)
       } catch (error) {
         throw unusable(name, `its files cannot be copied to "${copy}": ${messageOf(error)}`)
       }
       if (!isIntact({ name, digest, copy }))
-        throw unusable(name, 'its files changed while they were copied. Load it again')
+        throw unusable(name, `another program changes its copy "${copy}"`)
       return copy
     },
   }
@@ -87,7 +83,7 @@ function makeOwn(folder: string, owner: number): void {
 }
 
 /** Whole, or not at all: another process may put the same copy there. */
-function place(folder: string, copy: string, files: readonly FoundFile[]): void {
+function place(copy: string, files: readonly FoundFile[]): void {
   const above = dirname(copy)
   mkdirSync(above, { recursive: true, mode: 0o755 })
   chmodSync(above, 0o755)
@@ -95,11 +91,11 @@ function place(folder: string, copy: string, files: readonly FoundFile[]): void 
   const folders = new Set([made])
   try {
     mkdirSync(made, { mode: 0o755 })
-    for (const { path, isProgram } of files) {
+    for (const { path, content, isProgram } of files) {
       const target = join(made, path)
       for (let each = dirname(target); !folders.has(each); each = dirname(each)) folders.add(each)
       mkdirSync(dirname(target), { recursive: true, mode: 0o755 })
-      copyFileSync(join(folder, path), target)
+      writeFileSync(target, content, { flag: 'wx' })
       chmodSync(target, isProgram ? 0o555 : 0o444)
     }
     for (const each of folders) chmodSync(each, 0o755)

@@ -15,7 +15,7 @@ import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { checkSkill, type ReadNarrowing } from './check-skill.ts'
 import { createCopies } from './create-copies.ts'
 import { readOne, readSkillFolder, type ReadSkill, type SkillPlace } from './read-skill-folder.ts'
-import { digestFiles, listFiles } from './skill-files.ts'
+import { digestFiles, readFiles } from './skill-files.ts'
 
 /** Where skills come from. */
 export interface SkillSources {
@@ -46,17 +46,14 @@ export function createRegistry(sources: SkillSources): SkillRegistry {
     ])
     return { skills: collection.list(), issues: found }
   }
-  const look = ({ name, folder = '' }: Skill) => {
-    const files = listFiles(folder, name)
-    return { files, digest: digestFiles(folder, files) }
-  }
-  const read: SkillRegistry['read'] = async (skill) => {
-    if (skill.folder === undefined) {
-      const { name, instructions, narrowing } = skill
-      return { files: [], digest: fileDigest(JSON.stringify([name, instructions, narrowing])) }
+  const read = ({ name, instructions, narrowing, folder }: Skill) => {
+    const files = folder === undefined ? [] : readFiles(folder, name)
+    const digest =
+      folder === undefined ? fileDigest(JSON.stringify([name, instructions, narrowing])) : digestFiles(files)
+    return {
+      files,
+      contents: { digest, files: files.map(({ path, content }) => ({ path, bytes: content.length })) },
     }
-    const { digest, files } = look(skill)
-    return { digest, files: files.map(({ path, bytes }) => ({ path, bytes })) }
   }
   return {
     list,
@@ -64,14 +61,12 @@ export function createRegistry(sources: SkillSources): SkillRegistry {
       const { skills } = await list(project)
       return skills.find((skill) => skill.name === name)
     },
-    read,
+    read: async (skill) => read(skill).contents,
     async open(skill, tenant) {
-      const contents = await read(skill)
-      const { folder, name } = skill
+      const { files, contents } = read(skill)
       // Its instructions are in what is loaded.
-      if (folder === undefined || contents.files.length < 2) return contents
-      const { files } = look(skill)
-      return { ...contents, copy: copies.put({ name, folder, digest: contents.digest, files }, tenant) }
+      if (files.length < 2) return contents
+      return { ...contents, copy: copies.put({ name: skill.name, digest: contents.digest, files }, tenant) }
     },
     isIntact: (skill) => copies.isIntact(skill),
   }

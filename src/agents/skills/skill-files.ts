@@ -1,7 +1,18 @@
 import { createHash } from 'node:crypto'
-import { lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
 import { join, relative } from 'node:path'
 import { ToolFailure } from '../../contract/base/errors.ts'
+import { fileDigest } from '../../kit/json/digest.ts'
 import { isInside } from '../../kit/match/is-inside.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
 
@@ -9,7 +20,7 @@ import { messageOf } from '../../kit/text/message-of.ts'
 export interface FoundFile {
   /** Relative to the folder. */
   readonly path: string
-  readonly bytes: number
+  readonly content: Buffer
   readonly isProgram: boolean
 }
 
@@ -20,8 +31,8 @@ const mostFolders = 32
 /** What other programs make there, which does not belong to a skill. */
 const notOfSkills: ReadonlySet<string> = new Set(['.git', '.DS_Store', '__pycache__', 'node_modules'])
 
-/** The files of a skill in order of their paths. Throws a `ToolFailure` for what cannot be taken: a link that leads out, or too much. */
-export function listFiles(folder: string, name: string): FoundFile[] {
+/** Reads the files of a skill, in order of their paths. Throws a `ToolFailure` for what cannot be taken: a link that leads out, or too much. */
+export function readFiles(folder: string, name: string): FoundFile[] {
   const found: FoundFile[] = []
   let bytes = 0
   const look = (below: string, depth: number): void => {
@@ -35,11 +46,11 @@ export function listFiles(folder: string, name: string): FoundFile[] {
           throw unusable(name, `its folders are more than ${mostFolders} deep at "${path}"`)
         look(path, depth + 1)
       } else if (stat.isFile()) {
-        found.push({ path, bytes: stat.size, isProgram: (stat.mode & 0o111) !== 0 })
         bytes += stat.size
+        if (bytes > mostBytes) throw unusable(name, `its files have more than ${mostBytes} bytes`)
+        found.push(readFile(folder, path, name))
       } else throw unusable(name, `"${path}" is neither a file nor a folder. Remove it`)
       if (found.length > mostFiles) throw unusable(name, `it has more than ${mostFiles} files`)
-      if (bytes > mostBytes) throw unusable(name, `its files have more than ${mostBytes} bytes`)
     }
   }
   try {
@@ -65,15 +76,27 @@ function checkLink(folder: string, path: string, name: string): void {
     throw unusable(name, `the link "${path}" leads back to a folder above it`)
 }
 
-/** Names the files with their paths, contents and whether they are programs. */
-export function digestFiles(folder: string, files: readonly FoundFile[]): string {
-  const digest = createHash('sha256')
-  for (const { path, isProgram } of files) {
-    const content = createHash('sha256')
-      .update(readFileSync(join(folder, path)))
-      .digest('hex')
-    digest.update(JSON.stringify([path, isProgram, content]))
+/** Opened first, and then looked at, as another program may put a link in its place meanwhile. */
+function readFile(folder: string, path: string, name: string): FoundFile {
+  const file = openSync(join(folder, path), constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const stat = fstatSync(file)
+    const real = realpathSync(join(folder, path))
+    const there = lstatSync(real)
+    if (!stat.isFile() || !isInside(real, folder) || there.ino !== stat.ino || there.dev !== stat.dev)
+      throw unusable(name, `"${path}" changed while it was read. Load it again`)
+    if (stat.size > mostBytes) throw unusable(name, `"${path}" has more than ${mostBytes} bytes`)
+    return { path, content: readFileSync(file), isProgram: (stat.mode & 0o111) !== 0 }
+  } finally {
+    closeSync(file)
   }
+}
+
+/** Names the files with their paths, contents and whether they are programs. */
+export function digestFiles(files: readonly FoundFile[]): string {
+  const digest = createHash('sha256')
+  for (const { path, content, isProgram } of files)
+    digest.update(JSON.stringify([path, isProgram, fileDigest(content)]))
   return `sha256:${digest.digest('hex')}`
 }
 
