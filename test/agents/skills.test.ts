@@ -347,11 +347,11 @@ test('a yes to a call that a skill leaves out meanwhile is stale, and a question
 })
 
 test('a session with an id follows its skills in every process, and after a restart (POOL-6, PERM-1)', async () => {
-  const folder = makeFolder({
-    ...Object.fromEntries(
+  const folder = makeFolder(
+    Object.fromEntries(
       Object.entries({ ...commit, ...others }).map(([path, text]) => [join('skills', path), text]),
     ),
-  })
+  )
   const project = makeFolder()
   const open = async () => {
     const runtime = await createRuntime({
