@@ -209,11 +209,13 @@ async function begin(
   { prompt }: RunOptions,
   { before, first }: { before: KeptRun | undefined; first: readonly TranscriptNode[] },
 ): Promise<void> {
+  const skills = before === undefined ? await run.ports.describeSkills(run.session) : undefined
   const isNewLimit = prompt !== undefined || before?.endReason === 'max_turns'
-  await run.save(isNewLimit ? { countsFrom: run.kept.turns } : {}, [
-    ...first.map(toNew),
-    ...whatIsSaid(run, prompt, before),
-  ])
+  const change = {
+    ...(isNewLimit && { countsFrom: run.kept.turns }),
+    ...(skills !== undefined && { settings: { ...run.kept.settings, skills } }),
+  }
+  await run.save(change, [...first.map(toNew), ...whatIsSaid(run, prompt, before)])
 }
 
 /** An answer that was of no use is followed by a word of ours, as a model is not asked twice the same. */

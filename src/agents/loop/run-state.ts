@@ -31,6 +31,8 @@ export interface RunPorts {
   ) => Session
   /** Whether a person is asked in this process. */
   hasApprover(session: Session): boolean
+  /** What the model of a session is told of its skills; undefined if it can load none. */
+  describeSkills(session: Session): Promise<string | undefined>
   /** The budgets of the policy. */
   readonly account: ModelAccount
   /** Told when a run starts; returns what is called when it has ended. */
