@@ -8,7 +8,7 @@ export type {
   WorkerOrder,
   WorkerPool,
   WorkerReport,
-} from './contract/base/child-agents.ts'
+} from './contract/services/child-agents.ts'
 export type {
   MessageReport,
   NewMessage,
@@ -18,7 +18,7 @@ export type {
   TeamMember,
   TeamPlace,
   Teams,
-} from './contract/base/teams.ts'
+} from './contract/services/teams.ts'
 export type { WorkerPoolConfiguration } from './contract/configuration.ts'
 export type {
   AgentMessage,
@@ -51,7 +51,7 @@ export type {
   SkillRegistry,
   SkillRule,
   Skills,
-} from './contract/base/skill.ts'
+} from './contract/services/skill.ts'
 export { createSkillRegistry, type SkillOptions } from './compose/sources/skill-registry.ts'
 export { delegationTools } from './compose/sources/delegation-tools.ts'
 export {
@@ -66,4 +66,4 @@ export type {
   AgentDefinitionRegistry,
   AgentLimits,
   RegisteredAgentDefinition,
-} from './contract/base/agent-definition.ts'
+} from './contract/services/agent-definition.ts'

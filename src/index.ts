@@ -23,7 +23,7 @@ export { SetupError, ToolFailure, type CallError, type ErrorCode } from './contr
 export { errorTable, type Actor, type NextStep } from './contract/errors/error-table.ts'
 export { setupErrorTable, type SetupErrorCode } from './contract/errors/setup-errors.ts'
 export type { Issue, Json, JsonObject } from './contract/base/json.ts'
-export type { Operation, Plan, PlanContext, Preview } from './contract/base/plan.ts'
+export type { Operation, Plan, PlanContext, Preview } from './contract/tool/plan.ts'
 export type { Mode, Principal, Role } from './contract/base/principal.ts'
 export type {
   Artifact,
@@ -34,8 +34,8 @@ export type {
   ToolResult,
 } from './contract/base/result.ts'
 export type { JsonSchema } from './contract/base/schema.ts'
-export type { Services } from './contract/base/services.ts'
-export type { Tool, ToolContext, ToolDefinition, ToolReturn, ToolSource } from './contract/base/tool.ts'
+export type { Services } from './contract/tool/services.ts'
+export type { Tool, ToolContext, ToolDefinition, ToolReturn, ToolSource } from './contract/tool/tool.ts'
 export type { CallRequest } from './contract/call-request.ts'
 export type {
   Configuration,

@@ -8,7 +8,7 @@ export type {
   PathState,
   PermitChanges,
 } from './contract/base/effects.ts'
-export type { Network, Pages, WebRequest, WebResponse } from './contract/base/network.ts'
+export type { Network, Pages, WebRequest, WebResponse } from './contract/services/network.ts'
 export type {
   CapturedOutput,
   CommandNetwork,
@@ -31,5 +31,5 @@ export type {
   Tree,
   TreeBounds,
   TreeTarget,
-} from './contract/base/sandbox.ts'
+} from './contract/services/sandbox.ts'
 export type { NetworkConfiguration, SandboxConfiguration } from './contract/configuration.ts'

@@ -1,6 +1,6 @@
 // First, so that an older Node is told before anything fails on it.
 export {} from './kit/require-node.ts'
-export type { ArtifactSink, ArtifactWriter } from './contract/base/sandbox.ts'
+export type { ArtifactSink, ArtifactWriter } from './contract/services/sandbox.ts'
 export type { Document, DocumentChange, DocumentKind, DocumentQuery } from './contract/documents.ts'
 export type {
   ArtifactStore,

@@ -1,15 +1,15 @@
 // First, so that an older Node is told before anything fails on it.
 export {} from './kit/require-node.ts'
-export type { ArtifactPart, Artifacts, NamedArtifact, ReadArtifact } from './contract/base/artifacts.ts'
-export type { PastCall, PastCalls, PastCallWish } from './contract/base/history.ts'
-export type { InstructionBlock, Instructions } from './contract/base/instructions.ts'
-export type { PlanMode, PlanModeReason } from './contract/base/plan-mode.ts'
-export type { Todo, Todos } from './contract/base/todo.ts'
-export type { HeldPlan, Review } from './contract/base/plan.ts'
-export type { Job, JobCommand, JobEnd, JobOutput, Jobs } from './contract/base/job.ts'
+export type { ArtifactPart, Artifacts, NamedArtifact, ReadArtifact } from './contract/services/artifacts.ts'
+export type { PastCall, PastCalls, PastCallWish } from './contract/services/history.ts'
+export type { InstructionBlock, Instructions } from './contract/services/instructions.ts'
+export type { PlanMode, PlanModeReason } from './contract/services/plan-mode.ts'
+export type { Todo, Todos } from './contract/services/todo.ts'
+export type { HeldPlan, Review } from './contract/tool/plan.ts'
+export type { Job, JobCommand, JobEnd, JobOutput, Jobs } from './contract/services/job.ts'
 export type { ContentAside, MediaSummary, PersonAnswer } from './contract/base/result.ts'
 export type { JsonType, NamedSchemas, Repair, Subschema } from './contract/base/schema.ts'
-export type { SessionResourceContext, SessionResources } from './contract/base/session-resources.ts'
+export type { SessionResourceContext, SessionResources } from './contract/services/session-resources.ts'
 export type {
   NewStep,
   NewTask,
@@ -26,7 +26,7 @@ export type {
   TaskState,
   TaskStep,
   Tasks,
-} from './contract/base/tasks.ts'
+} from './contract/services/tasks.ts'
 export type {
   NewSchedule,
   Schedule,
@@ -34,10 +34,10 @@ export type {
   ScheduleOutlook,
   ScheduleRun,
   Schedules,
-} from './contract/base/schedules.ts'
+} from './contract/services/schedules.ts'
 export type { RuntimeSchedules } from './contract/scheduler.ts'
 export { scheduleTools } from './compose/sources/schedule-tools.ts'
-export type { ModelSettings } from './contract/base/services.ts'
+export type { ModelSettings } from './contract/tool/services.ts'
 export { settingTools, type SettingToolsOptions } from './compose/sources/setting-tools.ts'
 export { triggerTools, type TriggerToolsOptions } from './compose/sources/trigger-tools.ts'
 export { skillTools } from './compose/sources/skill-tools.ts'
@@ -56,7 +56,7 @@ export type {
   Quarantined,
   Safety,
   SideEffect,
-} from './contract/base/tool.ts'
+} from './contract/tool/tool.ts'
 export type {
   CommandsConfiguration,
   LanguageServerConfiguration,

@@ -1,5 +1,5 @@
 import type { Configuration } from '../contract/configuration.ts'
-import type { ToolDefinition } from '../contract/base/tool.ts'
+import type { ToolDefinition } from '../contract/tool/tool.ts'
 import { examineMachine } from '../sandboxes/doctor/examine-machine.ts'
 import type { Finding } from '../sandboxes/doctor/finding.ts'
 import { createSchemaChecker } from '../schema/create-schema-checker.ts'

@@ -1,5 +1,5 @@
 import type { FeedChange, FeedHost, OpenFeed, ToolFeed } from '../contract/mcp/tool-feed.ts'
-import type { ToolSource } from '../contract/base/tool.ts'
+import type { ToolSource } from '../contract/tool/tool.ts'
 import type { ChangingRegistry } from '../registry/create-registry.ts'
 import type { TenantContexts } from './tenant-contexts.ts'
 import { createDoor } from '../sandboxes/network/create-door.ts'

@@ -1,4 +1,4 @@
-import type { Sandbox } from '../contract/base/sandbox.ts'
+import type { Sandbox } from '../contract/services/sandbox.ts'
 import { createBubblewrapSandbox } from '../sandboxes/bubblewrap/create-bubblewrap-sandbox.ts'
 import { createHostSandbox, type HostSandboxOptions } from '../sandboxes/host/create-host-sandbox.ts'
 import { createSandboxRuntimeSandbox } from '../sandboxes/sandbox-runtime/create-sandbox-runtime-sandbox.ts'

@@ -1,7 +1,7 @@
 import type { Policy, TenantPolicy } from '../contract/policy.ts'
 import { SetupError } from '../contract/base/errors.ts'
 import type { PolicyChange } from '../contract/runtime.ts'
-import type { Sandbox } from '../contract/base/sandbox.ts'
+import type { Sandbox } from '../contract/services/sandbox.ts'
 import { idForm, isId } from '../kit/match/is-id.ts'
 import { createGrants } from '../policy/grants/create-grants.ts'
 import { createPolicyEngine } from '../policy/create-policy-engine.ts'

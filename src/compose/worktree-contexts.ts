@@ -1,4 +1,4 @@
-import type { Sandbox } from '../contract/base/sandbox.ts'
+import type { Sandbox } from '../contract/services/sandbox.ts'
 import type { Bounds, PolicyEngine } from '../contract/policy.ts'
 import { strictestEngine } from '../policy/strictest-engine.ts'
 import type { TenantContext } from '../runtime/state/scope.ts'

@@ -1,7 +1,7 @@
 import type { Configuration, ProjectConfiguration } from '../contract/configuration.ts'
 import type { CommandHook } from '../contract/hook.ts'
 import type { Issue } from '../contract/base/json.ts'
-import type { SandboxKind } from '../contract/base/sandbox.ts'
+import type { SandboxKind } from '../contract/services/sandbox.ts'
 import { pointerTo } from '../kit/json/json-pointer.ts'
 import { poolId, poolIdForm } from '../kit/match/pool-id.ts'
 import { checkCommands } from './check-commands.ts'

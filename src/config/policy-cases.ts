@@ -1,5 +1,5 @@
 import type { Issue } from '../contract/base/json.ts'
-import type { Operation } from '../contract/base/plan.ts'
+import type { Operation } from '../contract/tool/plan.ts'
 import type { Effect, Layer } from '../contract/policy.ts'
 import { modes, roles, type Mode, type Role } from '../contract/base/principal.ts'
 import type { JsonSchema } from '../contract/base/schema.ts'

@@ -1,6 +1,6 @@
-import type { ChildAgents } from './base/child-agents.ts'
-import type { JobEnd } from './base/job.ts'
-import type { Teams } from './base/teams.ts'
+import type { ChildAgents } from './services/child-agents.ts'
+import type { JobEnd } from './services/job.ts'
+import type { Teams } from './services/teams.ts'
 import type { Session } from './runtime.ts'
 
 /** A call that may start agents. */

@@ -1,8 +1,8 @@
 import type { Json } from './base/json.ts'
-import type { Preview } from './base/plan.ts'
+import type { Preview } from './tool/plan.ts'
 import type { Verdict } from './policy.ts'
 import type { Principal } from './base/principal.ts'
-import type { Permission } from './base/tool.ts'
+import type { Permission } from './tool/tool.ts'
 
 /** What a person is asked. Everything needed to decide, nothing that lets them change the call. */
 export interface ApprovalRequest {

@@ -1,7 +1,7 @@
 import type { CommandHook } from './hook.ts'
 import type { JsonObject } from './base/json.ts'
-import type { Review } from './base/plan.ts'
-import type { SandboxKind } from './base/sandbox.ts'
+import type { Review } from './tool/plan.ts'
+import type { SandboxKind } from './services/sandbox.ts'
 
 /** Limits that hold for every call; a tool's own limits may be lower, never higher. */
 export interface RuntimeLimits {

@@ -1,8 +1,8 @@
 import type { Json } from './base/json.ts'
-import type { Operation } from './base/plan.ts'
+import type { Operation } from './tool/plan.ts'
 import type { Mode, Principal } from './base/principal.ts'
 import type { Origin } from './base/call.ts'
-import type { ToolDefinition } from './base/tool.ts'
+import type { ToolDefinition } from './tool/tool.ts'
 
 /** One question to a policy decision point: may this principal do this to this resource? */
 export interface AuthorisationRequest {

@@ -1,5 +1,5 @@
 import type { EffectHistory } from './base/effects.ts'
-import type { PastCall } from './base/history.ts'
+import type { PastCall } from './services/history.ts'
 
 /** The call that a history is kept for. */
 export interface RecordedCall {

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from './base/json.ts'
 import type { Principal } from './base/principal.ts'
-import type { Permission } from './base/tool.ts'
+import type { Permission } from './tool/tool.ts'
 import type { ToolResult } from './base/result.ts'
 
 /** Which calls a hook sees. Patterns match whole canonical names, `*` stands for any letters; no pattern means all. */

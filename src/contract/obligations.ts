@@ -1,6 +1,6 @@
 import type { Issue, Json, JsonObject } from './base/json.ts'
 import type { ResultMetadata, ToolOutput } from './base/result.ts'
-import type { ToolDefinition } from './base/tool.ts'
+import type { ToolDefinition } from './tool/tool.ts'
 
 /** What the policy obliges to do to results of one tenant, and to what evidence keeps of its calls. */
 export interface Obligations {

@@ -1,10 +1,10 @@
 import type { CallError } from './base/errors.ts'
 import type { JsonObject } from './base/json.ts'
-import type { Operation } from './base/plan.ts'
+import type { Operation } from './tool/plan.ts'
 import type { Profile } from './base/profile.ts'
 import type { Ancestor, Mode, Principal, Role } from './base/principal.ts'
-import type { LoadedSkill } from './base/skill.ts'
-import type { Capabilities, Limits, ToolDefinition } from './base/tool.ts'
+import type { LoadedSkill } from './services/skill.ts'
+import type { Capabilities, Limits, ToolDefinition } from './tool/tool.ts'
 
 export type Effect = 'allow' | 'ask' | 'deny'
 

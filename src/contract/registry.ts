@@ -1,7 +1,7 @@
 import type { Presentation } from './base/call.ts'
 import type { Json } from './base/json.ts'
 import type { JsonSchema } from './base/schema.ts'
-import type { Annotations, Compatibility, Safety, SideEffect, Tool, ToolDefinition } from './base/tool.ts'
+import type { Annotations, Compatibility, Safety, SideEffect, Tool, ToolDefinition } from './tool/tool.ts'
 
 /** What to do when a canonical name is registered twice. */
 export type DuplicatePolicy = 'error' | 'keep-first' | 'replace'

@@ -1,4 +1,4 @@
-import type { Schedule, ScheduleRun } from './base/schedules.ts'
+import type { Schedule, ScheduleRun } from './services/schedules.ts'
 
 /** The schedules in a store, for the program or person that operates it. */
 export interface RuntimeSchedules {

@@ -1,9 +1,9 @@
-import type { ArtifactPart } from './base/artifacts.ts'
+import type { ArtifactPart } from './services/artifacts.ts'
 import type { EvidenceRecord, StoredRecord } from './evidence.ts'
 import type { Json } from './base/json.ts'
 import type { Document, DocumentChange, DocumentQuery } from './documents.ts'
 import type { Artifact } from './base/result.ts'
-import type { ArtifactSink } from './base/sandbox.ts'
+import type { ArtifactSink } from './services/sandbox.ts'
 
 /** One record on its way into the store. */
 export interface Entry {

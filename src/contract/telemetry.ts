@@ -1,7 +1,7 @@
 import type { Call } from './base/call.ts'
 import type { Decision } from './policy.ts'
 import type { ToolResult } from './base/result.ts'
-import type { ToolDefinition } from './base/tool.ts'
+import type { ToolDefinition } from './tool/tool.ts'
 
 /**
  * Where the time of a call goes: `preflight` up to the decision, `approve` while a person is asked, `admit` until it may start,

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Issue } from '../contract/base/json.ts'
-import type { Tool } from '../contract/base/tool.ts'
+import type { Tool } from '../contract/tool/tool.ts'
 import { parseToolFile } from './parse-tool-file.ts'
 import { readToolFile } from './read-tool-file.ts'
 import { toTool, type DeclaringContext } from './to-tool.ts'

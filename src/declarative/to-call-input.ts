@@ -1,5 +1,5 @@
 import type { JsonObject } from '../contract/base/json.ts'
-import type { ToolContext } from '../contract/base/tool.ts'
+import type { ToolContext } from '../contract/tool/tool.ts'
 
 /** What a program finds on stdin: one JSON object about its call. */
 export function toCallInput(tool: string, input: JsonObject, context: ToolContext): string {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../contract/base/json.ts'
-import type { SideEffect } from '../contract/base/tool.ts'
+import type { SideEffect } from '../contract/tool/tool.ts'
 import type { ManifestSpec } from '../define/to-definition.ts'
 import type { ToolFile } from './tool-file.ts'
 

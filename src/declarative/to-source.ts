@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import type { ToolSource } from '../contract/base/tool.ts'
+import type { ToolSource } from '../contract/tool/tool.ts'
 import { describeIssues, type ToolFolder } from './read-tool-folder.ts'
 
 /** The tools of a folder as a source; what is faulty in it is quarantined. */

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../contract/base/schema.ts'
-import type { Permission } from '../contract/base/tool.ts'
+import type { Permission } from '../contract/tool/tool.ts'
 
 /** `<home>/tools/*.json`: one command as a tool, as its published schema has it. */
 export interface ToolFile {

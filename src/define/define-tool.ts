@@ -1,6 +1,6 @@
 import type { Issue } from '../contract/base/json.ts'
-import type { Plan } from '../contract/base/plan.ts'
-import type { Tool } from '../contract/base/tool.ts'
+import type { Plan } from '../contract/tool/plan.ts'
+import type { Tool } from '../contract/tool/tool.ts'
 import { assembleTool } from './assemble-tool.ts'
 import type { InputSchema } from './describe-schema.ts'
 import { findNoFunctions } from '../kit/json/find-wrong-kinds.ts'

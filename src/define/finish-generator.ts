@@ -1,4 +1,4 @@
-import type { ToolContext, ToolReturn } from '../contract/base/tool.ts'
+import type { ToolContext, ToolReturn } from '../contract/tool/tool.ts'
 import { isObject } from '../kit/json/is-object.ts'
 import { isPlainObject } from '../kit/json/is-plain-object.ts'
 

@@ -12,7 +12,7 @@ import type {
   Safety,
   SideEffect,
   ToolDefinition,
-} from '../contract/base/tool.ts'
+} from '../contract/tool/tool.ts'
 import { findUnknownFields } from '../kit/json/find-unknown-fields.ts'
 
 /** The manifest as an engineer writes it: a name, a description, and what differs from the defaults. */

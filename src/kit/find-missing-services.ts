@@ -1,4 +1,4 @@
-import { ownServices } from '../contract/base/services.ts'
+import { ownServices } from '../contract/tool/services.ts'
 
 /** The services of `needs` that neither Handrail has nor its host handed in. */
 export function findMissingServices(

@@ -1,4 +1,4 @@
-import type { Skill } from '../contract/base/skill.ts'
+import type { Skill } from '../contract/services/skill.ts'
 import { markUntrusted } from './text/mark-untrusted.ts'
 import { shorten } from './text/shorten.ts'
 import { showControls } from './text/show-controls.ts'

@@ -1,5 +1,5 @@
 import type { ToolFeed } from '../contract/mcp/tool-feed.ts'
-import type { Tool, ToolSource } from '../contract/base/tool.ts'
+import type { Tool, ToolSource } from '../contract/tool/tool.ts'
 
 /** Tools of three origins and the two lists that filter them. */
 export interface ToolPoolRequest {

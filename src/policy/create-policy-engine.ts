@@ -1,6 +1,6 @@
 import type { Profile } from '../contract/base/profile.ts'
 import type { Bounds, Layer, Policy, PolicyEngine, Rule, TenantPolicy } from '../contract/policy.ts'
-import type { ToolDefinition } from '../contract/base/tool.ts'
+import type { ToolDefinition } from '../contract/tool/tool.ts'
 import { countNeeded, findApproverIssue } from './approvers.ts'
 import { compileRule, guardedPaths, indexRules, type RulePlaces } from './compile-rules.ts'
 import { withCopies } from '../kit/with-copies.ts'

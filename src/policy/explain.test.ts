@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Bounds, DecisionFacts, Policy, PolicyEngine, Rule, TenantPolicy } from '../contract/policy.ts'
-import type { ToolDefinition } from '../contract/base/tool.ts'
+import type { ToolDefinition } from '../contract/tool/tool.ts'
 import { createPolicyEngine } from './create-policy-engine.ts'
 
 const bounds: Bounds = {

@@ -1,5 +1,5 @@
 import { strictness, type Grant, type Policy, type Rule } from '../contract/policy.ts'
-import type { ToolDefinition } from '../contract/base/tool.ts'
+import type { ToolDefinition } from '../contract/tool/tool.ts'
 import { isPlainObject } from '../kit/json/is-plain-object.ts'
 import { pointerTo } from '../kit/json/json-pointer.ts'
 import { matchPattern, meetsPatterns } from '../kit/match/match-pattern.ts'

@@ -1,5 +1,5 @@
 import type { CallError } from '../contract/base/errors.ts'
-import type { Operation } from '../contract/base/plan.ts'
+import type { Operation } from '../contract/tool/plan.ts'
 import type { Profile } from '../contract/base/profile.ts'
 import { callError } from '../kit/result/call-error.ts'
 import { isInside } from '../kit/match/is-inside.ts'

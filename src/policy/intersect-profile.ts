@@ -1,6 +1,6 @@
 import type { Bounds } from '../contract/policy.ts'
 import type { Profile } from '../contract/base/profile.ts'
-import type { Capabilities, ToolDefinition } from '../contract/base/tool.ts'
+import type { Capabilities, ToolDefinition } from '../contract/tool/tool.ts'
 import { canonicalJson } from '../kit/json/canonical-json.ts'
 import { digest } from '../kit/json/digest.ts'
 import { intersect, meetHosts, meetPatterns, meetRoots, type Meet } from './intersect.ts'

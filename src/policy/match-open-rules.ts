@@ -1,4 +1,4 @@
-import type { Operation } from '../contract/base/plan.ts'
+import type { Operation } from '../contract/tool/plan.ts'
 import type { DecisionFacts } from '../contract/policy.ts'
 import { matchPattern } from '../kit/match/match-pattern.ts'
 import { operationUrn } from '../kit/match/urn.ts'

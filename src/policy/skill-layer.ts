@@ -1,5 +1,5 @@
-import type { SkillRule } from '../contract/base/skill.ts'
-import type { Operation } from '../contract/base/plan.ts'
+import type { SkillRule } from '../contract/services/skill.ts'
+import type { Operation } from '../contract/tool/plan.ts'
 import type { DecisionFacts, FollowedSkill, Verdict } from '../contract/policy.ts'
 import { isInside } from '../kit/match/is-inside.ts'
 import { matchPattern } from '../kit/match/match-pattern.ts'

@@ -6,7 +6,7 @@ import type {
   StateChange,
   ToolState,
 } from '../contract/registry.ts'
-import type { ToolSource } from '../contract/base/tool.ts'
+import type { ToolSource } from '../contract/tool/tool.ts'
 import { isBuiltin } from '../kit/builtin-tools.ts'
 import { nearestNames } from '../kit/text/nearest-names.ts'
 import { planApproval } from './state/approve-definition.ts'

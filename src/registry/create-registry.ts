@@ -1,6 +1,6 @@
 import type { Registry } from '../contract/registry.ts'
 import type { SourceOutage } from '../contract/mcp/tool-feed.ts'
-import type { ToolDefinition } from '../contract/base/tool.ts'
+import type { ToolDefinition } from '../contract/tool/tool.ts'
 import { listPending } from './state/approve-definition.ts'
 import { createRegistryChanges, type RegistryChanges } from './create-registry-changes.ts'
 import { createToolStatuses, type ToolStatuses } from './state/create-tool-statuses.ts'

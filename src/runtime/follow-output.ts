@@ -1,4 +1,4 @@
-import type { OutputFollower } from '../contract/base/tool.ts'
+import type { OutputFollower } from '../contract/tool/tool.ts'
 import { createRedactingStream } from '../kit/secrets/redact-stream.ts'
 import type { Redactor } from '../kit/secrets/redact.ts'
 

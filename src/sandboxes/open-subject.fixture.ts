@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Sandbox } from '../contract/base/sandbox.ts'
+import type { Sandbox } from '../contract/services/sandbox.ts'
 import type { SandboxUnderTest } from '../testing/sandbox-checks/sandbox-under-test.ts'
 import type { HostSandboxOptions } from './host/create-host-sandbox.ts'
 

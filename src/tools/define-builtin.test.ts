@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ToolContext } from '../contract/base/tool.ts'
+import type { ToolContext } from '../contract/tool/tool.ts'
 import { isBuiltin } from '../kit/builtin-tools.ts'
 import { toolOutput } from '../kit/result/tool-output.ts'
 import { defineBuiltin } from './define-builtin.ts'

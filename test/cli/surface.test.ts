@@ -194,12 +194,19 @@ const commands: { readonly [command: string]: readonly string[] } = {
     '--stdio',
     '--server NAME',
     '--deliver PATH,…',
+    '--model NAME',
+    '--base-url URL',
+    '--trust-project',
     '--presentation PRESENTATION',
     '--tenant TENANT',
     '--actor ACTOR',
     '--role ROLE',
     '--mode MODE',
   ],
+  'schedules list': ['--tenant TENANT', '--json'],
+  'schedules show': ['--tenant TENANT', '--json'],
+  'schedules run': ['--tenant TENANT', '--model NAME', '--base-url URL', '--trust-project', '--json'],
+  'schedules delete': ['--tenant TENANT'],
 }
 
 const common = ['--project DIR', '--home DIR', '-h, --help']

@@ -1,4 +1,4 @@
-import type { ChildWish } from '../../contract/base/child-agents.ts'
+import type { ChildWish } from '../../contract/services/child-agents.ts'
 import type { JoinedTeam } from '../teams/create-team-book.ts'
 
 /** What an agent is asked first. */

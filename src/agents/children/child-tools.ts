@@ -1,5 +1,5 @@
-import type { RegisteredAgentDefinition } from '../../contract/base/agent-definition.ts'
-import type { ChildWish } from '../../contract/base/child-agents.ts'
+import type { RegisteredAgentDefinition } from '../../contract/services/agent-definition.ts'
+import type { ChildWish } from '../../contract/services/child-agents.ts'
 import type { Session } from '../../contract/runtime.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { AgentModel } from '../../contract/agent-run.ts'
-import type { RegisteredAgentDefinition } from '../../contract/base/agent-definition.ts'
+import type { RegisteredAgentDefinition } from '../../contract/services/agent-definition.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { Session } from '../../contract/runtime.ts'
 import type { OpenRun } from '../loop/run-state.ts'

@@ -5,7 +5,7 @@ import type {
   ChildWish,
   WorkerOrder,
   WorkerReport,
-} from '../../contract/base/child-agents.ts'
+} from '../../contract/services/child-agents.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { Session } from '../../contract/runtime.ts'
 import { toAgent } from './background.ts'

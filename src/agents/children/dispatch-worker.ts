@@ -1,7 +1,12 @@
 import type { StartingCall } from '../../contract/agent-host.ts'
-import type { ChildReport, ChildWish, WorkerOrder, WorkerReport } from '../../contract/base/child-agents.ts'
+import type {
+  ChildReport,
+  ChildWish,
+  WorkerOrder,
+  WorkerReport,
+} from '../../contract/services/child-agents.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
-import type { StepScope, Tasks, TaskStep } from '../../contract/base/tasks.ts'
+import type { StepScope, Tasks, TaskStep } from '../../contract/services/tasks.ts'
 import { refusal, someOf } from '../tasks/refusals.ts'
 import type { ChildPorts } from './child-ports.ts'
 import type { Pool } from './worker-pools.ts'

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { StartingCall } from '../../contract/agent-host.ts'
-import type { ChildWish } from '../../contract/base/child-agents.ts'
+import type { ChildWish } from '../../contract/services/child-agents.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { Session } from '../../contract/runtime.ts'
 import { newId } from '../../kit/new-id.ts'

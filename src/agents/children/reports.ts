@@ -1,5 +1,5 @@
 import type { RunResult } from '../../contract/agent-run.ts'
-import type { ChildReport } from '../../contract/base/child-agents.ts'
+import type { ChildReport } from '../../contract/services/child-agents.ts'
 import type { KeptRun } from '../loop/run-book.ts'
 import type { ChildPorts } from './child-ports.ts'
 

@@ -1,5 +1,5 @@
 import type { StartingCall } from '../../contract/agent-host.ts'
-import type { Worker, WorkerOrder, WorkerPool } from '../../contract/base/child-agents.ts'
+import type { Worker, WorkerOrder, WorkerPool } from '../../contract/services/child-agents.ts'
 import type { WorkerPoolConfiguration } from '../../contract/configuration.ts'
 import type { Json } from '../../contract/base/json.ts'
 import type { Session } from '../../contract/runtime.ts'

@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 import type { StartingCall } from '../../contract/agent-host.ts'
-import type { ChildReport } from '../../contract/base/child-agents.ts'
+import type { ChildReport } from '../../contract/services/child-agents.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { isDocumentChanged } from '../../kit/result/is-document-changed.ts'

@@ -1,4 +1,4 @@
-import type { AgentDefinition } from '../../contract/base/agent-definition.ts'
+import type { AgentDefinition } from '../../contract/services/agent-definition.ts'
 
 const readingTools = ['code.glob', 'code.list_dir', 'code.lsp', 'code.read_file', 'code.search']
 

@@ -2,7 +2,7 @@ import {
   agentRoles,
   type AgentDefinitionOrigin,
   type RegisteredAgentDefinition,
-} from '../../contract/base/agent-definition.ts'
+} from '../../contract/services/agent-definition.ts'
 import type { JsonSchema, SchemaChecker } from '../../contract/base/schema.ts'
 import { copyJson } from '../../kit/json/copy-json.ts'
 import { isJsonObject } from '../../kit/json/is-json-object.ts'

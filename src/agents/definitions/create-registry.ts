@@ -5,7 +5,7 @@ import type {
   AgentDefinitionList,
   AgentDefinitionRegistry,
   RegisteredAgentDefinition,
-} from '../../contract/base/agent-definition.ts'
+} from '../../contract/services/agent-definition.ts'
 import { SetupError } from '../../contract/base/errors.ts'
 import type { Issue } from '../../contract/base/json.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'

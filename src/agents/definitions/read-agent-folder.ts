@@ -1,6 +1,6 @@
 import { readdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import type { AgentDefinitionIssue } from '../../contract/base/agent-definition.ts'
+import type { AgentDefinitionIssue } from '../../contract/services/agent-definition.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
 import { isInside } from '../../kit/match/is-inside.ts'
 import { readWholeFile } from '../../kit/read-whole-file.ts'

@@ -1,6 +1,6 @@
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { Issue } from '../../contract/base/json.ts'
-import type { NewSchedule, ScheduleCaller } from '../../contract/base/schedules.ts'
+import type { NewSchedule, ScheduleCaller } from '../../contract/services/schedules.ts'
 import { cronTimes, findExpressionIssue, findZone } from './cron-times.ts'
 
 /** A wish that can be granted. */

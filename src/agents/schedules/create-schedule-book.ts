@@ -1,5 +1,10 @@
 import { ToolFailure } from '../../contract/base/errors.ts'
-import type { NewSchedule, Schedule, ScheduleBook, ScheduleCaller } from '../../contract/base/schedules.ts'
+import type {
+  NewSchedule,
+  Schedule,
+  ScheduleBook,
+  ScheduleCaller,
+} from '../../contract/services/schedules.ts'
 import type { DocumentChange } from '../../contract/documents.ts'
 import type { Store } from '../../contract/store.ts'
 import { isDocumentChanged } from '../../kit/result/is-document-changed.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Schedule, ScheduleRun } from '../../contract/base/schedules.ts'
+import type { Schedule, ScheduleRun } from '../../contract/services/schedules.ts'
 import { SetupError } from '../../contract/base/errors.ts'
 import type { DocumentChange } from '../../contract/documents.ts'
 import type { PendingApprovals } from '../../contract/pending-approval.ts'

@@ -2,10 +2,10 @@ import type { AgentModel, AgentRun, AgentRuns } from '../../contract/agent-run.t
 import { SetupError } from '../../contract/base/errors.ts'
 import { modesByReach, type Mode } from '../../contract/base/principal.ts'
 import type { ToolResult } from '../../contract/base/result.ts'
-import type { ScheduleRun } from '../../contract/base/schedules.ts'
+import type { ScheduleRun } from '../../contract/services/schedules.ts'
 import type { StepResult } from '../../contract/pending-approval.ts'
 import type { RunOptions, Session, SessionOptions } from '../../contract/runtime.ts'
-import type { ToolDefinition } from '../../contract/base/tool.ts'
+import type { ToolDefinition } from '../../contract/tool/tool.ts'
 import type { StoredRun, StoredSchedule } from './stored.ts'
 
 /** What runs of schedules stand on. */

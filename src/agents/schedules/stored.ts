@@ -1,5 +1,5 @@
 import type { Json } from '../../contract/base/json.ts'
-import type { Schedule, ScheduleRun } from '../../contract/base/schedules.ts'
+import type { Schedule, ScheduleRun } from '../../contract/services/schedules.ts'
 import type { DocumentChange } from '../../contract/documents.ts'
 import type { StepResult } from '../../contract/pending-approval.ts'
 import type { Store } from '../../contract/store.ts'

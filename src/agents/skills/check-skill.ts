@@ -1,4 +1,4 @@
-import type { Skill, SkillNarrowing, SkillOrigin } from '../../contract/base/skill.ts'
+import type { Skill, SkillNarrowing, SkillOrigin } from '../../contract/services/skill.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { splitTools } from './split-tools.ts'
 

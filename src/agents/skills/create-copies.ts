@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { LoadedSkill } from '../../contract/base/skill.ts'
+import type { LoadedSkill } from '../../contract/services/skill.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
 import { digestFiles, readFiles, signatureOf, unusable, type FoundFile } from './skill-files.ts'
 

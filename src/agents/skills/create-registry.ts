@@ -7,7 +7,7 @@ import type {
   SkillIssue,
   SkillList,
   SkillRegistry,
-} from '../../contract/base/skill.ts'
+} from '../../contract/services/skill.ts'
 import type { Issue } from '../../contract/base/json.ts'
 import { fileDigest } from '../../kit/json/digest.ts'
 import { findUnknownFields } from '../../kit/json/find-unknown-fields.ts'

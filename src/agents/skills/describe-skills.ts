@@ -1,4 +1,4 @@
-import type { Skill } from '../../contract/base/skill.ts'
+import type { Skill } from '../../contract/services/skill.ts'
 import { showSkills } from '../../kit/show-skills.ts'
 
 /** Characters of all names and descriptions that a run begins with. */

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import type { Skill, SkillIssue, SkillOrigin } from '../../contract/base/skill.ts'
+import type { Skill, SkillIssue, SkillOrigin } from '../../contract/services/skill.ts'
 import { isInside } from '../../kit/match/is-inside.ts'
 import { readWholeFile } from '../../kit/read-whole-file.ts'
 import { describeFileError } from '../../kit/text/describe-file-error.ts'

@@ -1,4 +1,4 @@
-import type { NewStep, TaskOperation } from '../../contract/base/tasks.ts'
+import type { NewStep, TaskOperation } from '../../contract/services/tasks.ts'
 import { afterName, planName, stateName } from './names.ts'
 import { refusal, someOf } from './refusals.ts'
 import { toStored, type StoredState } from './stored.ts'

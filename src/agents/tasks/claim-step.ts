@@ -1,4 +1,4 @@
-import { leaseMs, type StepClaim } from '../../contract/base/tasks.ts'
+import { leaseMs, type StepClaim } from '../../contract/services/tasks.ts'
 import { stateGroup, readPlace, stateName, taskName } from './names.ts'
 import { refusal, someOf } from './refusals.ts'
 import { readState, readTask, type StoredState, type StoredTask } from './stored.ts'

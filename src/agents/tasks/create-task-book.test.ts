@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { TaskCaller } from '../../contract/base/tasks.ts'
+import type { TaskCaller } from '../../contract/services/tasks.ts'
 import type { Document, DocumentChange, DocumentQuery } from '../../contract/documents.ts'
 import type { Changes, Store } from '../../contract/store.ts'
 import { createMemoryStore } from '../../stores/memory/create-memory-store.ts'

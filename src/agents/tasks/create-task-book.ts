@@ -1,4 +1,4 @@
-import type { TaskBook, TaskCaller, Tasks } from '../../contract/base/tasks.ts'
+import type { TaskBook, TaskCaller, Tasks } from '../../contract/services/tasks.ts'
 import type { Store } from '../../contract/store.ts'
 import { newId } from '../../kit/new-id.ts'
 import { claimStep } from './claim-step.ts'

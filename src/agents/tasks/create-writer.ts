@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { ToolFailure } from '../../contract/base/errors.ts'
-import type { TaskCaller } from '../../contract/base/tasks.ts'
+import type { TaskCaller } from '../../contract/services/tasks.ts'
 import type { Store } from '../../contract/store.ts'
 import { isDocumentChanged } from '../../kit/result/is-document-changed.ts'
 import { Draft } from './draft.ts'

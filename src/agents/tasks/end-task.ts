@@ -1,4 +1,4 @@
-import type { TaskState } from '../../contract/base/tasks.ts'
+import type { TaskState } from '../../contract/services/tasks.ts'
 import { readPlace, stateGroup } from './names.ts'
 import { refusal, someOf } from './refusals.ts'
 import { getTask, hasEnded, putTask, type Work } from './work.ts'

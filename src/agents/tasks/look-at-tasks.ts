@@ -4,8 +4,8 @@ import {
   type StepState,
   type Task,
   type TaskCounts,
-} from '../../contract/base/tasks.ts'
-import type { TaskQuery, TaskStep } from '../../contract/base/tasks.ts'
+} from '../../contract/services/tasks.ts'
+import type { TaskQuery, TaskStep } from '../../contract/services/tasks.ts'
 import { actorGroup, openGroup, readPlace, stateGroup, stateName, taskName } from './names.ts'
 import { readTask, type StoredTask } from './stored.ts'
 import { getState, getTask, stateAt, toStep, type StepWork, type Work } from './work.ts'

@@ -1,4 +1,4 @@
-import type { StepState } from '../../contract/base/tasks.ts'
+import type { StepState } from '../../contract/services/tasks.ts'
 import type { Name } from './draft.ts'
 import type { StoredState } from './stored.ts'
 

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../contract/base/json.ts'
-import type { StepState, StepWorker, Task, TaskStep } from '../../contract/base/tasks.ts'
+import type { StepState, StepWorker, Task, TaskStep } from '../../contract/services/tasks.ts'
 
 /** A task as it is kept under its id. */
 export type StoredTask = Omit<Task, 'id'> & {

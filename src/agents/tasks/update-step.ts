@@ -1,4 +1,4 @@
-import { leaseMs, type StepUpdate, type TaskStep } from '../../contract/base/tasks.ts'
+import { leaseMs, type StepUpdate, type TaskStep } from '../../contract/services/tasks.ts'
 import { refusal } from './refusals.ts'
 import type { StoredState } from './stored.ts'
 import { getOpenTask, getState, moveStep, toStep, type StepWork, type Work } from './work.ts'

@@ -1,4 +1,4 @@
-import type { NewStep, NewTask, TaskOperation } from '../../contract/base/tasks.ts'
+import type { NewStep, NewTask, TaskOperation } from '../../contract/services/tasks.ts'
 import { checkCycles } from './check-cycles.ts'
 import { changeSteps, type Authoring } from './change-steps.ts'
 import { endTask } from './end-task.ts'

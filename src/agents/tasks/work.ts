@@ -1,4 +1,4 @@
-import type { StepState, TaskCaller, TaskStep } from '../../contract/base/tasks.ts'
+import type { StepState, TaskCaller, TaskStep } from '../../contract/services/tasks.ts'
 import type { Draft } from './draft.ts'
 import { afterGroup, openGroup, placeName, planName, stateName, taskName } from './names.ts'
 import { refusal } from './refusals.ts'

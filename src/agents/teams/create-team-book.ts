@@ -1,5 +1,5 @@
-import type { NewTeam, Team, TeamPlace, Teams } from '../../contract/base/teams.ts'
-import { leadName } from '../../contract/base/teams.ts'
+import type { NewTeam, Team, TeamPlace, Teams } from '../../contract/services/teams.ts'
+import { leadName } from '../../contract/services/teams.ts'
 import type { Json } from '../../contract/base/json.ts'
 import type { Store } from '../../contract/store.ts'
 import { newId } from '../../kit/new-id.ts'

@@ -1,4 +1,9 @@
-import { everyone, type MessageReport, type NewMessage, type SentMessage } from '../../contract/base/teams.ts'
+import {
+  everyone,
+  type MessageReport,
+  type NewMessage,
+  type SentMessage,
+} from '../../contract/services/teams.ts'
 import type { Draft } from '../tasks/draft.ts'
 import { refusal, someOf } from '../tasks/refusals.ts'
 import { cursorName, memberName, messageName, toStored, type StoredMember } from './names.ts'

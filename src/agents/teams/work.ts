@@ -1,4 +1,4 @@
-import type { Team, TeamMember } from '../../contract/base/teams.ts'
+import type { Team, TeamMember } from '../../contract/services/teams.ts'
 import type { Draft } from '../tasks/draft.ts'
 import { refusal, someOf } from '../tasks/refusals.ts'
 import {

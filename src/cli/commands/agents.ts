@@ -3,7 +3,7 @@ import type {
   AgentDefinitionIssue,
   AgentDefinitionList,
   RegisteredAgentDefinition,
-} from '../../contract/base/agent-definition.ts'
+} from '../../contract/services/agent-definition.ts'
 import { SetupError } from '../../contract/base/errors.ts'
 import { nearestNames } from '../../kit/text/nearest-names.ts'
 import { jsonOption } from '../arguments/caller.ts'

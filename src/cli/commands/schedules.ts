@@ -1,4 +1,4 @@
-import type { Schedule } from '../../contract/base/schedules.ts'
+import type { Schedule } from '../../contract/services/schedules.ts'
 import type { Runtime } from '../../contract/runtime.ts'
 import { jsonOption, readText, tenantOption } from '../arguments/caller.ts'
 import { chooseOne, showName } from '../arguments/find-named.ts'

@@ -1,4 +1,10 @@
-import type { Skill, SkillContents, SkillIssue, SkillList, SkillRegistry } from '../../contract/base/skill.ts'
+import type {
+  Skill,
+  SkillContents,
+  SkillIssue,
+  SkillList,
+  SkillRegistry,
+} from '../../contract/services/skill.ts'
 import { SetupError, ToolFailure } from '../../contract/base/errors.ts'
 import { loadConfiguration } from '../../config/load-configuration.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'

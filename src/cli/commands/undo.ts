@@ -1,5 +1,5 @@
 import type { ApprovalRequest, Approver } from '../../contract/approval.ts'
-import type { Preview } from '../../contract/base/plan.ts'
+import type { Preview } from '../../contract/tool/plan.ts'
 import type { Preflight, Runtime } from '../../contract/runtime.ts'
 import { toWireResult } from '../../kit/result/to-wire-result.ts'
 import { callerOptions, jsonOption, readCaller, readText } from '../arguments/caller.ts'

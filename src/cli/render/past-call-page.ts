@@ -1,5 +1,5 @@
 import type { BeginRecord, EndRecord } from '../../contract/evidence.ts'
-import type { Operation } from '../../contract/base/plan.ts'
+import type { Operation } from '../../contract/tool/plan.ts'
 import type { CallExplanation } from '../../compose/replay/explain-call.ts'
 import { decisionLines, stepLines } from './explanation-page.ts'
 import { showLine } from '../base/show-safely.ts'

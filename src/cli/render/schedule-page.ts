@@ -1,4 +1,4 @@
-import type { Schedule, ScheduleRun } from '../../contract/base/schedules.ts'
+import type { Schedule, ScheduleRun } from '../../contract/services/schedules.ts'
 import { showTime } from '../../kit/time/show-time.ts'
 import { showLine, showSafely } from '../base/show-safely.ts'
 

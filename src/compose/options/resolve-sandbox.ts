@@ -1,4 +1,4 @@
-import type { SandboxKind } from '../../contract/base/sandbox.ts'
+import type { SandboxKind } from '../../contract/services/sandbox.ts'
 import type { Configuration, SandboxConfiguration } from '../../contract/configuration.ts'
 
 /** What isolates on this platform. */

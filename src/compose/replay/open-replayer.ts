@@ -1,7 +1,7 @@
 import type { CallRequest } from '../../contract/call-request.ts'
 import { SetupError } from '../../contract/base/errors.ts'
 import type { Preflight, Runtime, Session } from '../../contract/runtime.ts'
-import type { SkillRegistry } from '../../contract/base/skill.ts'
+import type { SkillRegistry } from '../../contract/services/skill.ts'
 import type { Store } from '../../contract/store.ts'
 import type { BeginRecord } from '../../contract/evidence.ts'
 import type { Mode } from '../../contract/base/principal.ts'

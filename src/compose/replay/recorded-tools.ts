@@ -1,8 +1,8 @@
-import type { Plan } from '../../contract/base/plan.ts'
-import type { PlanMode } from '../../contract/base/plan-mode.ts'
-import type { SkillOrigin, Skills } from '../../contract/base/skill.ts'
+import type { Plan } from '../../contract/tool/plan.ts'
+import type { PlanMode } from '../../contract/services/plan-mode.ts'
+import type { SkillOrigin, Skills } from '../../contract/services/skill.ts'
 import type { ToolOutput } from '../../contract/base/result.ts'
-import type { Tool, ToolDefinition, ToolSource } from '../../contract/base/tool.ts'
+import type { Tool, ToolDefinition, ToolSource } from '../../contract/tool/tool.ts'
 import { isJsonObject } from '../../kit/json/is-json-object.ts'
 import { isBuiltin, stubFor } from '../../kit/builtin-tools.ts'
 

@@ -1,5 +1,5 @@
 import type { BeginRecord } from '../../contract/evidence.ts'
-import type { Operation } from '../../contract/base/plan.ts'
+import type { Operation } from '../../contract/tool/plan.ts'
 import type { Effect } from '../../contract/policy.ts'
 import type { RecordedCall } from '../../evidence/read-calls.ts'
 import { toSessionLike } from '../replay/open-session-like.ts'

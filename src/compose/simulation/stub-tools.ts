@@ -1,5 +1,5 @@
-import type { Plan } from '../../contract/base/plan.ts'
-import type { Tool, ToolDefinition, ToolSource } from '../../contract/base/tool.ts'
+import type { Plan } from '../../contract/tool/plan.ts'
+import type { Tool, ToolDefinition, ToolSource } from '../../contract/tool/tool.ts'
 import { stubFor } from '../../kit/builtin-tools.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { CaseOperation, PolicyCase } from '../../config/policy-cases.ts'
-import type { Operation } from '../../contract/base/plan.ts'
+import type { Operation } from '../../contract/tool/plan.ts'
 import type { SimulatedDecision } from './to-simulated-decision.ts'
 import type { Simulation } from './create-simulation.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { createRegistry } from '../../agents/definitions/create-registry.ts'
-import type { AgentDefinition, AgentDefinitionRegistry } from '../../contract/base/agent-definition.ts'
+import type { AgentDefinition, AgentDefinitionRegistry } from '../../contract/services/agent-definition.ts'
 import { SetupError } from '../../contract/base/errors.ts'
 import type { Issue } from '../../contract/base/json.ts'
 import { findUnknownFields } from '../../kit/json/find-unknown-fields.ts'

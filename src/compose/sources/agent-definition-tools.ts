@@ -1,4 +1,4 @@
-import type { ToolSource } from '../../contract/base/tool.ts'
+import type { ToolSource } from '../../contract/tool/tool.ts'
 import { listAgentDefinitionsTool } from '../../tools/agent/list-agent-definitions.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { OwnTool } from '../../contract/observed.ts'
-import type { ToolSource } from '../../contract/base/tool.ts'
+import type { ToolSource } from '../../contract/tool/tool.ts'
 import { defineTool } from '../../define/define-tool.ts'
 
 /** One of an agent's own tools as a source, so that the policy can name it. It takes any input, and cannot be run here. */

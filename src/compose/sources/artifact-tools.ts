@@ -1,4 +1,4 @@
-import type { ToolSource } from '../../contract/base/tool.ts'
+import type { ToolSource } from '../../contract/tool/tool.ts'
 import { artifactTools as listArtifactTools } from '../../tools/artifact/tools.ts'
 
 /** The built-in tool that reads what earlier calls left as artifacts. MCP clients read them as resources through it. */

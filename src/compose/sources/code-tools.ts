@@ -2,7 +2,7 @@ import { checkCommands } from '../../config/check-commands.ts'
 import { checkLanguageServers } from '../../config/check-language-servers.ts'
 import type { CommandsConfiguration, Configuration } from '../../contract/configuration.ts'
 import { SetupError } from '../../contract/base/errors.ts'
-import type { ToolSource } from '../../contract/base/tool.ts'
+import type { ToolSource } from '../../contract/tool/tool.ts'
 import { codeTools as listCodeTools } from '../../tools/code/tools.ts'
 
 /** Which of the built-in tools for code there are. */

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import type { ToolSource } from '../../contract/base/tool.ts'
+import type { ToolSource } from '../../contract/tool/tool.ts'
 import { readToolFolder } from '../../declarative/read-tool-folder.ts'
 import { toSource } from '../../declarative/to-source.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'

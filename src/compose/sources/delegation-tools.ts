@@ -1,4 +1,4 @@
-import type { ToolSource } from '../../contract/base/tool.ts'
+import type { ToolSource } from '../../contract/tool/tool.ts'
 import { delegationTools as listDelegationTools } from '../../tools/agent/tools.ts'
 
 /** The built-in tools that start agents and workers, look after them and let them work in teams. Roles below `orchestrator` only send messages. */

@@ -1,4 +1,4 @@
-import type { ToolSource } from '../../contract/base/tool.ts'
+import type { ToolSource } from '../../contract/tool/tool.ts'
 import { jobTools as listJobTools } from '../../tools/job/tools.ts'
 
 /** The built-in tools that look after commands in the background. */

@@ -2,7 +2,7 @@ import { toToolNames } from '../../agents/definitions/to-tool-names.ts'
 import type { FieldIssue, ReadNarrowing } from '../../agents/skills/check-skill.ts'
 import { readRuleText } from '../../config/import-rules/read-rule-text.ts'
 import { translateRule } from '../../config/import-rules/translate-rule.ts'
-import type { SkillRule } from '../../contract/base/skill.ts'
+import type { SkillRule } from '../../contract/services/skill.ts'
 import { matchPattern } from '../../kit/match/match-pattern.ts'
 import { withoutStop } from '../../kit/text/without-stop.ts'
 

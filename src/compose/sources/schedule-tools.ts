@@ -1,4 +1,4 @@
-import type { ToolSource } from '../../contract/base/tool.ts'
+import type { ToolSource } from '../../contract/tool/tool.ts'
 import { scheduleTools as listScheduleTools } from '../../tools/schedule/tools.ts'
 
 /** The built-in tools for schedules. A process runs them with `runtime.schedules.start()`; `handrail serve` does. */

@@ -1,7 +1,7 @@
 import { checkModelSettings } from '../../config/check-model-settings.ts'
 import type { ModelSettingConfiguration } from '../../contract/configuration.ts'
 import { SetupError } from '../../contract/base/errors.ts'
-import type { ToolSource } from '../../contract/base/tool.ts'
+import type { ToolSource } from '../../contract/tool/tool.ts'
 import { configTool } from '../../tools/setting/config.ts'
 
 /** What `internal.config` shows and sets. */

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { createRegistry } from '../../agents/skills/create-registry.ts'
 import { SetupError } from '../../contract/base/errors.ts'
 import type { Issue } from '../../contract/base/json.ts'
-import type { SkillDefinition, SkillRegistry } from '../../contract/base/skill.ts'
+import type { SkillDefinition, SkillRegistry } from '../../contract/services/skill.ts'
 import { findUnknownFields } from '../../kit/json/find-unknown-fields.ts'
 import { readNarrowing } from './read-narrowing.ts'
 

@@ -1,4 +1,4 @@
-import type { ToolSource } from '../../contract/base/tool.ts'
+import type { ToolSource } from '../../contract/tool/tool.ts'
 import { skillTools as listSkillTools } from '../../tools/skill/tools.ts'
 
 /** The built-in tools that list skills and load them. The skills are those of the service `skillRegistry`, which `createSkillRegistry` makes. */

@@ -1,4 +1,4 @@
-import type { ToolSource } from '../../contract/base/tool.ts'
+import type { ToolSource } from '../../contract/tool/tool.ts'
 import { taskTools as listTaskTools } from '../../tools/task/tools.ts'
 
 /** The built-in tools for tasks with steps that workers claim. Tasks live in the store of the runtime: in a file, several processes share them. */

@@ -1,7 +1,7 @@
 import { checkTriggers } from '../../config/check-triggers.ts'
 import type { TriggerConfiguration } from '../../contract/configuration.ts'
 import { SetupError } from '../../contract/base/errors.ts'
-import type { ToolSource } from '../../contract/base/tool.ts'
+import type { ToolSource } from '../../contract/tool/tool.ts'
 import { triggerTool } from '../../tools/remote/trigger.ts'
 
 /** What `remote.trigger` may start. */

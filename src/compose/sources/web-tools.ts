@@ -1,7 +1,7 @@
 import { checkWebSearch } from '../../config/check-web-search.ts'
 import type { WebSearchConfiguration } from '../../contract/configuration.ts'
 import { SetupError } from '../../contract/base/errors.ts'
-import type { ToolSource } from '../../contract/base/tool.ts'
+import type { ToolSource } from '../../contract/tool/tool.ts'
 import { webTools as listWebTools } from '../../tools/web/tools.ts'
 
 /** What the built-in web tools stand on. */

@@ -1,26 +1,7 @@
-/** Who has to act on an error. */
-export type Actor = 'model' | 'operator' | 'person' | 'developer'
+import type { ErrorRow } from './error-row.ts'
+import { toolFailed } from './tool-failed.ts'
 
-/** What that actor should do next. */
-export type NextStep =
-  | 'fix_input'
-  | 'try_another'
-  | 'stop_or_ask'
-  | 'stop'
-  | 'wait'
-  | 'retry_smaller'
-  | 'check_then_resolve'
-  | 'report'
-
-/** What is said of an error code. */
-export interface ErrorRow {
-  actor: Actor
-  next: NextStep
-  meaning: string
-  reasons: { readonly [reason: string]: string }
-  /** Reasons on which another one acts, or in another way. */
-  except?: { readonly [reason: string]: { actor: Actor; next: NextStep } }
-}
+export type { Actor, ErrorRow, NextStep } from './error-row.ts'
 
 /**
  * Every error code with who acts, what next, and its reasons. `docs/errors.md` is generated from this table.
@@ -179,112 +160,7 @@ export const errorTable = {
       missing_program: 'A program that the sandbox needs is not installed.',
     },
   },
-  'TOOL.FAILED': {
-    actor: 'model',
-    next: 'fix_input',
-    meaning: 'The tool ran and failed.',
-    reasons: {
-      failed: 'The tool threw an error.',
-      file_not_found: 'The file does not exist.',
-      not_a_file: 'The path is a directory where a file is needed.',
-      not_a_directory: 'The path is a file where a directory is needed.',
-      binary_file: 'The file is binary; only its size and digest are given.',
-      file_too_large: 'The file is larger than the tool takes.',
-      permission_denied: 'The operating system refuses access to the path.',
-      path_conflict: 'The file exists already and overwriting was not asked for.',
-      not_empty: 'The folder is not empty, and deleting what is in it was not asked for.',
-      too_many_files: 'The folder holds more than the tool takes at once.',
-      partly_done: 'It stopped in the middle; the message says what was done and what was not.',
-      text_not_found: 'The text to replace is not in the file.',
-      ambiguous_edit: 'The text to replace occurs more than once.',
-      patch_apply_failed: 'The diff does not apply cleanly to the file as it is.',
-      patch_path_mismatch: 'The diff names another file than the call does.',
-      invalid_notebook: 'The file is not a notebook of nbformat 4.',
-      cell_not_found: 'The notebook has no such cell.',
-      no_repository: 'The project is not the top folder of a git repository.',
-      unknown_worktree: 'The project has no such worktree.',
-      unknown_call:
-        'No call of this caller with this id changed files, or what it changed is not kept any more.',
-      nothing_to_undo: 'The session has no call left to take back, or all is as it was before already.',
-      changed_since: 'A path is not as the call left it, so nothing was taken back.',
-      not_kept: 'What a file held before is not kept, so nothing was taken back.',
-      work_would_be_lost: 'Removing the worktree would lose work; nothing was removed.',
-      stale_preview: 'The file changed between the preview and the write; nothing was written.',
-      invalid_pattern: 'The search pattern or glob is not valid.',
-      command_not_found: 'The program does not exist.',
-      host_not_found: 'The host has no address.',
-      connection_failed: 'The server refused or broke the connection, or it cannot be trusted.',
-      too_many_redirects: 'The server redirects too often.',
-      html_limit: 'The page is too deep, too large or too slow to be converted.',
-      not_in_plan_mode: 'No call of the session entered plan mode, so none leaves it.',
-      unknown_job: 'The session has no such job.',
-      job_elsewhere: 'The job runs in another process that has the session open.',
-      no_team: 'The agent is in no team.',
-      unknown_team: 'The session leads no such team.',
-      team_exists: 'The session leads a team of this name already.',
-      team_deleted: 'The team was deleted.',
-      team_full: 'The team has as many members as it may.',
-      too_many_teams: 'The session has made as many teams as it may.',
-      name_taken: 'Another member of the team has the name.',
-      unknown_receiver: 'No member of the team has this name.',
-      ambiguous_receiver: 'Members of two teams have this name.',
-      own_message: 'The message is to the agent that sends it.',
-      no_receiver: 'No other member of the team reads messages any more.',
-      agent_ended: 'The agent has ended, and reads no more messages.',
-      agent_not_run: 'The lead of the team is a program, and reads no messages.',
-      mailbox_full: 'The receiver has too many messages that it has not read.',
-      unknown_pool: 'There are other pools of workers, and not this one.',
-      unknown_worker: 'The pool has other workers, and not this one.',
-      workers_busy: 'The workers of the pool are at work.',
-      step_not_allowed: 'The worker was dispatched for other steps.',
-      unknown_agent: 'The session started no such agent.',
-      unknown_skill: 'No skill has this name.',
-      skill_not_for_models: 'Only a person starts this skill.',
-      skill_unusable: 'The files of the skill cannot be taken as they are; the message says why.',
-      too_many_skills: 'The session follows as many skills as it may at a time.',
-      unknown_definition: 'There are other agent definitions, and not this one.',
-      no_isolation: 'The agent wants a git worktree of its own, and there can be none for it.',
-      no_model: 'No model is configured for the agent, or not this one.',
-      no_conversation: 'The caller has no conversation that a fork could start from.',
-      agent_unfinished: 'The agent ended before its task did; the message says why, and what it said so far.',
-      unknown_artifact: 'No call of this caller gave such an artifact, or it is not kept any more.',
-      unknown_task: 'The caller has no such task.',
-      unknown_step: 'The task has no such step, or the step no such dependency.',
-      step_exists: 'The task has a step with this id already.',
-      too_many_steps: 'The task has as many steps as a task may have.',
-      dependency_cycle: 'Steps or tasks would wait for each other in a circle.',
-      dependency_needed: 'Other steps depend on the step.',
-      step_not_ready: 'The step cannot be claimed now: it waits, runs or has ended.',
-      step_started: 'The step runs or has ended, so its author cannot change this of it.',
-      claim_lost: 'The step is not claimed by this worker any more, so nothing was changed.',
-      task_ended: 'The task has ended, so its steps stay as they are.',
-      steps_open: 'The task has steps that are not completed or cancelled.',
-      unknown_schedule: 'The caller has no such schedule.',
-      too_many_schedules: 'The actor or the tenant has as many schedules as they may have.',
-      secret_in_schedule: 'A schedule would keep a secret.',
-      tool_changed: 'The tool of a schedule is another one than when the schedule was made.',
-      unknown_trigger: 'The operator declared no such trigger.',
-      unknown_setting: 'No setting of this key is open to models.',
-      setting_read_only: 'The setting is shown to models, and not set by them.',
-      exit_code: 'The command ended with a non-zero exit code.',
-      protected_path:
-        'The command made what other programs run or obey without asking, such as a git hook. That was renamed; what else it did stands.',
-      output_too_large: 'The result is larger than the tool may return.',
-      service_missing: 'The tool needs a service that this runtime was not given.',
-      upstream_error: 'The server behind the tool answered with an error.',
-      not_recorded: 'A recorded run stands in for the tool, and this call is not part of it.',
-    },
-    except: {
-      protected_path: { actor: 'model', next: 'try_another' },
-      claim_lost: { actor: 'model', next: 'try_another' },
-      step_not_ready: { actor: 'model', next: 'try_another' },
-      step_not_allowed: { actor: 'model', next: 'try_another' },
-      workers_busy: { actor: 'model', next: 'wait' },
-      agent_ended: { actor: 'model', next: 'try_another' },
-      agent_not_run: { actor: 'model', next: 'try_another' },
-      team_deleted: { actor: 'model', next: 'try_another' },
-    },
-  },
+  'TOOL.FAILED': toolFailed,
   'POLICY.APPROVAL_PENDING': {
     actor: 'person',
     next: 'wait',

@@ -1,5 +1,5 @@
-import type { ProgramOwn } from '../base/sandbox.ts'
-import type { Tool, ToolDefinition, ToolSource } from '../base/tool.ts'
+import type { ProgramOwn } from '../services/sandbox.ts'
+import type { Tool, ToolDefinition, ToolSource } from '../tool/tool.ts'
 
 /**
  * Tools that come and go while a runtime lives, such as those of MCP servers. It is opened by the runtime that it is handed to, once,

@@ -1,6 +1,6 @@
 import { SetupError, ToolFailure } from '../../contract/base/errors.ts'
 import type { JsonSchema } from '../../contract/base/schema.ts'
-import type { Tool, ToolContext } from '../../contract/base/tool.ts'
+import type { Tool, ToolContext } from '../../contract/tool/tool.ts'
 import { assembleTool } from '../../define/assemble-tool.ts'
 import type { InputSchema } from '../../define/describe-schema.ts'
 import { isStandardSchema } from '../../define/standard-schema.ts'

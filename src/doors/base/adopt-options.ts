@@ -1,6 +1,6 @@
 import { SetupError } from '../../contract/base/errors.ts'
 import type { Issue } from '../../contract/base/json.ts'
-import type { Permission, ToolContext } from '../../contract/base/tool.ts'
+import type { Permission, ToolContext } from '../../contract/tool/tool.ts'
 import type { ManifestSpec } from '../../define/to-definition.ts'
 import { findUnknownFields } from '../../kit/json/find-unknown-fields.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'

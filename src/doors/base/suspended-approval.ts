@@ -1,4 +1,4 @@
-import type { Preview } from '../../contract/base/plan.ts'
+import type { Preview } from '../../contract/tool/plan.ts'
 import type { PendingApproval } from '../../contract/pending-approval.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import type { SdkCall } from './create-sdk-door.ts'

@@ -1,5 +1,5 @@
 import { SetupError, ToolFailure } from '../../contract/base/errors.ts'
-import type { Tool, ToolContext } from '../../contract/base/tool.ts'
+import type { Tool, ToolContext } from '../../contract/tool/tool.ts'
 import { assembleTool } from '../../define/assemble-tool.ts'
 import type { InputSchema } from '../../define/describe-schema.ts'
 import { takeInputSchema } from '../../define/take-schema.ts'

@@ -1,4 +1,4 @@
-import type { Operation } from '../../contract/base/plan.ts'
+import type { Operation } from '../../contract/tool/plan.ts'
 
 /** The URN under which a tool is a policy resource. */
 export function toolUrn(name: string): string {

@@ -1,4 +1,4 @@
-import type { ArtifactPart, NamedArtifact } from '../../contract/base/artifacts.ts'
+import type { ArtifactPart, NamedArtifact } from '../../contract/services/artifacts.ts'
 
 /** The form of these URIs (RFC 6570). */
 export const artifactTemplate = 'handrail://artifact/{call}/{digest}{?offset,length}'

@@ -1,5 +1,5 @@
 import type { Artifact } from '../../contract/base/result.ts'
-import type { CapturedOutput } from '../../contract/base/sandbox.ts'
+import type { CapturedOutput } from '../../contract/services/sandbox.ts'
 
 /** A longer text without the end of a line, or without a blank, is not a line or word that could be a secret. */
 const longest = 4096

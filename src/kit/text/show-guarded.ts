@@ -1,6 +1,6 @@
 import type { ToolFailure } from '../../contract/base/errors.ts'
 import type { JsonObject } from '../../contract/base/json.ts'
-import type { CommandOutcome } from '../../contract/base/sandbox.ts'
+import type { CommandOutcome } from '../../contract/services/sandbox.ts'
 import { quoted } from './quoted.ts'
 
 /** The error of a command that ran and made something where nothing may be, whatever else became of it. */

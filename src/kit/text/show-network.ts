@@ -1,5 +1,5 @@
 import type { Json } from '../../contract/base/json.ts'
-import type { CommandNetwork } from '../../contract/base/sandbox.ts'
+import type { CommandNetwork } from '../../contract/services/sandbox.ts'
 
 /** What a command asked of the network, as facts for a result or a record. None if it could ask for nothing. */
 export function networkFacts(network: CommandNetwork | undefined): { network?: { [key: string]: Json } } {

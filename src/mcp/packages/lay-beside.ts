@@ -1,6 +1,6 @@
 import { readdirSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ProgramOwn } from '../../contract/base/sandbox.ts'
+import type { ProgramOwn } from '../../contract/services/sandbox.ts'
 import type { Programs } from '../../contract/mcp/tool-feed.ts'
 import type { ReadyPackage } from './open-packages.ts'
 import { runStep } from './run-step.ts'

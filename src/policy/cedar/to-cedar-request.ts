@@ -1,7 +1,7 @@
 import type { AuthorisationRequest } from '../../contract/decision-point.ts'
-import type { Operation } from '../../contract/base/plan.ts'
+import type { Operation } from '../../contract/tool/plan.ts'
 import type { Principal } from '../../contract/base/principal.ts'
-import type { ToolDefinition } from '../../contract/base/tool.ts'
+import type { ToolDefinition } from '../../contract/tool/tool.ts'
 import type { CedarEntity, CedarUid, CedarValue } from './cedar-entity.ts'
 
 /** A question as Cedar takes it. */

@@ -1,4 +1,4 @@
-import type { Operation } from '../../contract/base/plan.ts'
+import type { Operation } from '../../contract/tool/plan.ts'
 import { isInside } from '../../kit/match/is-inside.ts'
 import { readCommandLine } from '../../kit/shell/read-command-line.ts'
 import type { ShellCommand, ShellWord } from '../../kit/shell/reading.ts'

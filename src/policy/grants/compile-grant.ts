@@ -1,6 +1,6 @@
 import type { Grant } from '../../contract/policy.ts'
 import type { Principal } from '../../contract/base/principal.ts'
-import type { ToolDefinition } from '../../contract/base/tool.ts'
+import type { ToolDefinition } from '../../contract/tool/tool.ts'
 import { matchPattern, meetsPatterns } from '../../kit/match/match-pattern.ts'
 
 /** Where grants and their folders are. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { AuthorisationRequest } from '../../contract/decision-point.ts'
 import type { Bounds, Grant } from '../../contract/policy.ts'
 import type { Principal } from '../../contract/base/principal.ts'
-import type { ToolDefinition } from '../../contract/base/tool.ts'
+import type { ToolDefinition } from '../../contract/tool/tool.ts'
 import { createGrants } from './create-grants.ts'
 
 const places = { home: '/home/ada', project: '/work/app', real: (path: string) => path }

@@ -5,7 +5,7 @@ import type {
 } from '../../contract/decision-point.ts'
 import type { Bounds, Policy } from '../../contract/policy.ts'
 import type { Principal } from '../../contract/base/principal.ts'
-import type { ToolDefinition } from '../../contract/base/tool.ts'
+import type { ToolDefinition } from '../../contract/tool/tool.ts'
 import { canonicalJson } from '../../kit/json/canonical-json.ts'
 import { digest } from '../../kit/json/digest.ts'
 import {

@@ -1,6 +1,6 @@
 import type { Obligations, Treatment } from '../../contract/obligations.ts'
 import type { Obligation } from '../../contract/policy.ts'
-import type { ToolDefinition } from '../../contract/base/tool.ts'
+import type { ToolDefinition } from '../../contract/tool/tool.ts'
 import { parsePointer } from '../../kit/json/json-pointer.ts'
 import { meetsPatterns } from '../../kit/match/match-pattern.ts'
 import type { HidingRule, TextPattern, WatermarkRule } from './compiled-rule.ts'

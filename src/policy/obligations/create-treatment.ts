@@ -1,7 +1,7 @@
 import type { Issue, Json, JsonObject } from '../../contract/base/json.ts'
 import type { Treated, Treatment, TreatmentFacts } from '../../contract/obligations.ts'
 import type { ToolOutput } from '../../contract/base/result.ts'
-import type { ToolDefinition } from '../../contract/base/tool.ts'
+import type { ToolDefinition } from '../../contract/tool/tool.ts'
 import { parsePointer } from '../../kit/json/json-pointer.ts'
 import { toolOutput } from '../../kit/result/tool-output.ts'
 import { findClassified } from './classified.ts'

@@ -1,6 +1,6 @@
 import type { Issue } from '../../contract/base/json.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
-import type { CompatibleAlias, CompatiblePresentation } from '../../contract/base/tool.ts'
+import type { CompatibleAlias, CompatiblePresentation } from '../../contract/tool/tool.ts'
 
 /** What every provider takes as a tool name; without a dot, so that it never is another tool's canonical name. */
 const presentationGrammar = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/

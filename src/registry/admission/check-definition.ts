@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path'
 import type { Issue } from '../../contract/base/json.ts'
 import type { JsonSchema, SchemaChecker, SchemaKind } from '../../contract/base/schema.ts'
-import type { Capabilities, Permission, SideEffect, ToolDefinition } from '../../contract/base/tool.ts'
+import type { Capabilities, Permission, SideEffect, ToolDefinition } from '../../contract/tool/tool.ts'
 import { parsePointer, pointerTo } from '../../kit/json/json-pointer.ts'
 import { definitionSchema } from '../state/definition-schema.ts'
 import { shorten } from '../../kit/text/shorten.ts'

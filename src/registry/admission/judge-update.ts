@@ -1,6 +1,6 @@
 import type { Issue } from '../../contract/base/json.ts'
 import type { SchemaChange, SchemaUse } from '../../contract/registry.ts'
-import type { ToolDefinition } from '../../contract/base/tool.ts'
+import type { ToolDefinition } from '../../contract/tool/tool.ts'
 import { compareVersions, type VersionStep } from './compare-versions.ts'
 import { diffSchemas } from '../diff/diff-schemas.ts'
 

@@ -9,7 +9,7 @@ import {
   type ToolQuery,
   type ToolStatus,
 } from '../../contract/registry.ts'
-import type { Capabilities, ToolDefinition } from '../../contract/base/tool.ts'
+import type { Capabilities, ToolDefinition } from '../../contract/tool/tool.ts'
 
 /** The tools of a list that a query asks for, in the same order. Throws a SetupError for a query that makes no sense. */
 export function discover(

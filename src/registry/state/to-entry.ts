@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../contract/base/json.ts'
 import type { Registered } from '../../contract/registry.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
-import type { Tool, ToolDefinition, ToolSource } from '../../contract/base/tool.ts'
+import type { Tool, ToolDefinition, ToolSource } from '../../contract/tool/tool.ts'
 import { canonicalJson } from '../../kit/json/canonical-json.ts'
 import { digest } from '../../kit/json/digest.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Artifact } from '../../contract/base/result.ts'
-import type { ArtifactSink } from '../../contract/base/sandbox.ts'
+import type { ArtifactSink } from '../../contract/services/sandbox.ts'
 import { createRedactor } from '../../kit/secrets/redact.ts'
 import type { JobLog } from '../state/job-log.ts'
 import { createJobLog } from './create-job-log.ts'

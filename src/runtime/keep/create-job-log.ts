@@ -1,5 +1,5 @@
 import type { JobLog } from '../state/job-log.ts'
-import type { ArtifactSink, ArtifactWriter } from '../../contract/base/sandbox.ts'
+import type { ArtifactSink, ArtifactWriter } from '../../contract/services/sandbox.ts'
 import { keepEnds } from '../../kit/text/keep-ends.ts'
 import { createRedactingStream } from '../../kit/secrets/redact-stream.ts'
 import type { Redactor } from '../../kit/secrets/redact.ts'

@@ -1,5 +1,5 @@
 import type { ReadInstructions } from '../state/read-instructions.ts'
-import type { InstructionBlock } from '../../contract/base/instructions.ts'
+import type { InstructionBlock } from '../../contract/services/instructions.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 
 const maxBlocks = 50

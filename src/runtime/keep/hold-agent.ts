@@ -1,5 +1,5 @@
 import type { AgentEnd, BackgroundAgent, StartingAgent } from '../../contract/agent-host.ts'
-import type { Job, JobEnd, JobOutput } from '../../contract/base/job.ts'
+import type { Job, JobEnd, JobOutput } from '../../contract/services/job.ts'
 import type { HeldJob } from '../state/job-table.ts'
 import { redactorOf } from '../record/treatments.ts'
 import { toCallError } from '../state/to-call-error.ts'

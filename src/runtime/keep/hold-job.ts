@@ -1,5 +1,5 @@
-import type { CommandOutcome } from '../../contract/base/sandbox.ts'
-import type { Job, JobCommand, JobEnd } from '../../contract/base/job.ts'
+import type { CommandOutcome } from '../../contract/services/sandbox.ts'
+import type { Job, JobCommand, JobEnd } from '../../contract/services/job.ts'
 import { newId } from '../../kit/new-id.ts'
 import { describeGuarded, describeSetAside } from '../../kit/text/show-guarded.ts'
 import { boundSink, createArtifactRoom } from '../output/artifact-room.ts'

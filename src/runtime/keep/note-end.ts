@@ -1,4 +1,4 @@
-import type { Job } from '../../contract/base/job.ts'
+import type { Job } from '../../contract/services/job.ts'
 import { networkFacts } from '../../kit/text/show-network.ts'
 import type { Registered } from '../../contract/registry.ts'
 import { redactorOf } from '../record/treatments.ts'

@@ -1,5 +1,5 @@
-import type { ChildAgents } from '../../contract/base/child-agents.ts'
-import type { Teams } from '../../contract/base/teams.ts'
+import type { ChildAgents } from '../../contract/services/child-agents.ts'
+import type { Teams } from '../../contract/services/teams.ts'
 import { redactorOf } from '../record/treatments.ts'
 import type { RunWatch } from '../limits/run-watch.ts'
 import type { Admitted } from '../state/call-state.ts'

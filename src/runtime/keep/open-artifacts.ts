@@ -1,4 +1,4 @@
-import type { Artifacts, NamedArtifact } from '../../contract/base/artifacts.ts'
+import type { Artifacts, NamedArtifact } from '../../contract/services/artifacts.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { EndRecord } from '../../contract/evidence.ts'
 import type { Principal } from '../../contract/base/principal.ts'

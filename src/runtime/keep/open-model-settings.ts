@@ -1,5 +1,5 @@
 import { ToolFailure } from '../../contract/base/errors.ts'
-import type { ModelSettings } from '../../contract/base/services.ts'
+import type { ModelSettings } from '../../contract/tool/services.ts'
 import { redactorOf } from '../record/treatments.ts'
 import type { Admitted } from '../state/call-state.ts'
 import type { CallScope } from '../state/scope.ts'

@@ -1,5 +1,5 @@
 import { ToolFailure } from '../../contract/base/errors.ts'
-import type { Job, JobCommand, JobOutput, Jobs } from '../../contract/base/job.ts'
+import type { Job, JobCommand, JobOutput, Jobs } from '../../contract/services/job.ts'
 import { beforeAbort } from '../../kit/time/before-abort.ts'
 import { withinMs } from '../../kit/time/within-ms.ts'
 import type { HeldJob } from '../state/job-table.ts'

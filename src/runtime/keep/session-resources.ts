@@ -1,5 +1,5 @@
-import type { SessionResources } from '../../contract/base/session-resources.ts'
-import type { Commands } from '../../contract/base/sandbox.ts'
+import type { SessionResources } from '../../contract/services/session-resources.ts'
+import type { Commands } from '../../contract/services/sandbox.ts'
 import type { CallScope } from '../state/scope.ts'
 import type { Admitted } from '../state/call-state.ts'
 import { createHostPermit } from '../permission/permit-host.ts'

@@ -1,8 +1,8 @@
 import { isAbsolute, join } from 'node:path'
 import { ToolFailure, type CallError } from '../../contract/base/errors.ts'
-import type { Operation } from '../../contract/base/plan.ts'
-import type { Files, Search, SearchHit } from '../../contract/base/sandbox.ts'
-import type { ToolDefinition } from '../../contract/base/tool.ts'
+import type { Operation } from '../../contract/tool/plan.ts'
+import type { Files, Search, SearchHit } from '../../contract/services/sandbox.ts'
+import type { ToolDefinition } from '../../contract/tool/tool.ts'
 import { toCallError } from '../state/to-call-error.ts'
 
 /** Within what a tool declares of files: how many one call opens or is told of, and how far it goes down by itself. */

@@ -1,6 +1,6 @@
 import { ToolFailure } from '../../contract/base/errors.ts'
-import type { Plan, PlanContext } from '../../contract/base/plan.ts'
-import type { PermitHost } from '../../contract/base/sandbox.ts'
+import type { Plan, PlanContext } from '../../contract/tool/plan.ts'
+import type { PermitHost } from '../../contract/services/sandbox.ts'
 import { copyJson } from '../../kit/json/copy-json.ts'
 import { showDuration } from '../../kit/time/show-duration.ts'
 import { openSchedules } from '../planning/open-schedules.ts'

@@ -1,5 +1,5 @@
 import type { ToolResult } from '../../contract/base/result.ts'
-import type { SideEffect } from '../../contract/base/tool.ts'
+import type { SideEffect } from '../../contract/tool/tool.ts'
 import { digest } from '../../kit/json/digest.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import type { CallScope } from '../state/scope.ts'

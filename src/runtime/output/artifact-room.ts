@@ -1,5 +1,5 @@
 import { ToolFailure } from '../../contract/base/errors.ts'
-import type { ArtifactSink } from '../../contract/base/sandbox.ts'
+import type { ArtifactSink } from '../../contract/services/sandbox.ts'
 import { withoutBrokenEnd } from '../../kit/text/without-broken-end.ts'
 
 /** How much a call, or a job, may still leave as artifacts. */

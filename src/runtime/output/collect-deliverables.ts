@@ -3,7 +3,7 @@ import { ToolFailure } from '../../contract/base/errors.ts'
 import type { Deliverable } from '../../contract/deliverable.ts'
 import type { Profile } from '../../contract/base/profile.ts'
 import type { Artifact } from '../../contract/base/result.ts'
-import type { Files } from '../../contract/base/sandbox.ts'
+import type { Files } from '../../contract/services/sandbox.ts'
 import { isInside } from '../../kit/match/is-inside.ts'
 import type { TenantContext } from '../state/scope.ts'
 

@@ -1,4 +1,4 @@
-import type { Preview } from '../../contract/base/plan.ts'
+import type { Preview } from '../../contract/tool/plan.ts'
 import type { Decision } from '../../contract/policy.ts'
 import type { KeptQuestion } from '../state/approval-book.ts'
 import type { Hooked } from '../state/call-state.ts'

@@ -5,7 +5,7 @@ import type {
 } from '../../contract/decision-point.ts'
 import type { Call } from '../../contract/base/call.ts'
 import type { CallError } from '../../contract/base/errors.ts'
-import type { Operation } from '../../contract/base/plan.ts'
+import type { Operation } from '../../contract/tool/plan.ts'
 import type { Decision } from '../../contract/policy.ts'
 import type { Ancestor } from '../../contract/base/principal.ts'
 import type { Registered } from '../../contract/registry.ts'

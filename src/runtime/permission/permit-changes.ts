@@ -1,6 +1,6 @@
 import type { FileEffect, HeldChanges, PermitChanges } from '../../contract/base/effects.ts'
 import { ToolFailure, type CallError } from '../../contract/base/errors.ts'
-import type { Operation } from '../../contract/base/plan.ts'
+import type { Operation } from '../../contract/tool/plan.ts'
 import type { Decision } from '../../contract/policy.ts'
 import { isInside } from '../../kit/match/is-inside.ts'
 import { operationAction, operationUrn } from '../../kit/match/urn.ts'

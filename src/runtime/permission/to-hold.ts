@@ -1,4 +1,4 @@
-import type { Hold } from '../../contract/base/sandbox.ts'
+import type { Hold } from '../../contract/services/sandbox.ts'
 import type { Admitted } from '../state/call-state.ts'
 import type { CallScope } from '../state/scope.ts'
 import { callFacts } from './call-facts.ts'

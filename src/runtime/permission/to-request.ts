@@ -1,5 +1,5 @@
 import type { ApprovalRequest } from '../../contract/approval.ts'
-import type { Preview } from '../../contract/base/plan.ts'
+import type { Preview } from '../../contract/tool/plan.ts'
 import type { Redactor } from '../../kit/secrets/redact.ts'
 import { showControls, showControlsInLine } from '../../kit/text/show-controls.ts'
 import type { Planned } from '../state/call-state.ts'

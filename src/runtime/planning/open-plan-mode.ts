@@ -1,5 +1,5 @@
 import { ToolFailure } from '../../contract/base/errors.ts'
-import type { PlanMode } from '../../contract/base/plan-mode.ts'
+import type { PlanMode } from '../../contract/services/plan-mode.ts'
 import type { Mode } from '../../contract/base/principal.ts'
 import type { Admitted } from '../state/call-state.ts'
 import type { CallScope, SessionState } from '../state/scope.ts'

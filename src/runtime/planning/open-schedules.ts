@@ -1,4 +1,4 @@
-import type { ScheduleCaller, Schedules } from '../../contract/base/schedules.ts'
+import type { ScheduleCaller, Schedules } from '../../contract/services/schedules.ts'
 import type { Preflight } from '../../contract/runtime.ts'
 import { isBuiltin } from '../../kit/builtin-tools.ts'
 import { canonicalJson } from '../../kit/json/canonical-json.ts'

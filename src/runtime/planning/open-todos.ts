@@ -1,4 +1,4 @@
-import type { Todo, Todos } from '../../contract/base/todo.ts'
+import type { Todo, Todos } from '../../contract/services/todo.ts'
 import { copyJson } from '../../kit/json/copy-json.ts'
 import { redactorOf } from '../record/treatments.ts'
 import type { Admitted } from '../state/call-state.ts'

@@ -1,5 +1,5 @@
 import type { BeginRecord } from '../../contract/evidence.ts'
-import type { Operation, Plan } from '../../contract/base/plan.ts'
+import type { Operation, Plan } from '../../contract/tool/plan.ts'
 import type { Registered } from '../../contract/registry.ts'
 import type { KeyHeld } from '../../contract/store.ts'
 import { canonicalJson } from '../../kit/json/canonical-json.ts'

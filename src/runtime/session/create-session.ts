@@ -13,7 +13,7 @@ import { listJobs } from '../keep/session-jobs.ts'
 import { listApprovals, revokeApproval } from '../permission/session-approvals.ts'
 import type { Endings } from '../state/endings.ts'
 import type { Family } from '../state/family.ts'
-import type { SessionState } from '../state/scope.ts'
+import type { CallScope, SessionState } from '../state/scope.ts'
 import { createDelivery, type DeliveryReport } from './delivery.ts'
 import { joinSignals } from './join-signals.ts'
 import { closedStop, createSessionCalls, type SessionCalls } from './session-calls.ts'
@@ -97,13 +97,13 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     },
   }
   seed.parent?.children.add(session)
-  const hold: Family['hold'] = (agent) =>
-    holdAgent(agent, {
-      scope: calls.scope(),
-      registered: state.find(agent.tool, 'canonical'),
-      toolCallId: undefined,
-    })
+  const hold: Family['hold'] = (agent) => holdAgent(agent, toHolder(agent.tool, calls.scope()))
   return { session, family: { ...toFamily(seed, state, view), signal, children, hold } }
+}
+
+/** What holds an agent as a job of the session. */
+function toHolder(tool: string, scope: CallScope): Parameters<typeof holdAgent>[1] {
+  return { scope, registered: scope.session.find(tool, 'canonical'), toolCallId: undefined }
 }
 
 /** Whether a call would ask. */

@@ -1,4 +1,4 @@
-import type { ToolDefinition } from '../../contract/base/tool.ts'
+import type { ToolDefinition } from '../../contract/tool/tool.ts'
 import type { BeginRecord, EndRecord, StoredRecord } from '../../contract/evidence.ts'
 import type { Registered } from '../../contract/registry.ts'
 import type { Store } from '../../contract/store.ts'

@@ -1,6 +1,6 @@
 import type { Json } from '../../contract/base/json.ts'
-import type { LoadedSkill } from '../../contract/base/skill.ts'
-import type { Todo } from '../../contract/base/todo.ts'
+import type { LoadedSkill } from '../../contract/services/skill.ts'
+import type { Todo } from '../../contract/services/todo.ts'
 import type { ToolRestriction } from '../../contract/runtime.ts'
 import type { Fact, FactChange, Store } from '../../contract/store.ts'
 import { followFacts } from '../../kit/follow-facts.ts'

@@ -1,4 +1,4 @@
-import type { LoadedSkill } from '../../contract/base/skill.ts'
+import type { LoadedSkill } from '../../contract/services/skill.ts'
 import type { Bounds } from '../../contract/policy.ts'
 import { withCopies } from '../../kit/with-copies.ts'
 

@@ -1,4 +1,4 @@
-import type { SkillRegistry } from '../../contract/base/skill.ts'
+import type { SkillRegistry } from '../../contract/services/skill.ts'
 import type { FollowedSkill } from '../../contract/policy.ts'
 import type { CallScope } from '../state/scope.ts'
 

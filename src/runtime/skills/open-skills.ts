@@ -1,5 +1,5 @@
 import { ToolFailure } from '../../contract/base/errors.ts'
-import type { LoadedSkill, SkillList, SkillRegistry, Skills } from '../../contract/base/skill.ts'
+import type { LoadedSkill, SkillList, SkillRegistry, Skills } from '../../contract/services/skill.ts'
 import { copyJson } from '../../kit/json/copy-json.ts'
 import { nearestNames } from '../../kit/text/nearest-names.ts'
 import type { CallScope } from '../state/scope.ts'

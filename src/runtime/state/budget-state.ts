@@ -1,6 +1,6 @@
 import type { Budget, CallUnit, ModelUnit } from '../../contract/policy.ts'
 import type { Principal } from '../../contract/base/principal.ts'
-import type { ToolDefinition } from '../../contract/base/tool.ts'
+import type { ToolDefinition } from '../../contract/tool/tool.ts'
 
 /** The budgets of a policy, ready to ask what a call wants of which accounts. */
 export interface BudgetPlan {

@@ -1,5 +1,5 @@
 import type { Artifact } from '../../contract/base/result.ts'
-import type { JobOutput } from '../../contract/base/job.ts'
+import type { JobOutput } from '../../contract/services/job.ts'
 
 /** What a job wrote, without secrets, in memory that does not grow. End it once, with `finish` or `abandon`. */
 export interface JobLog {

@@ -1,4 +1,4 @@
-import type { Job, JobOutput } from '../../contract/base/job.ts'
+import type { Job, JobOutput } from '../../contract/services/job.ts'
 
 /** A job, and what holds it. */
 export interface HeldJob {

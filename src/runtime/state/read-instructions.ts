@@ -1,4 +1,4 @@
-import type { InstructionBlock } from '../../contract/base/instructions.ts'
+import type { InstructionBlock } from '../../contract/services/instructions.ts'
 import type { ToolResult } from '../../contract/base/result.ts'
 
 /** The instructions that one session has read. */

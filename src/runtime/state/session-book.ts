@@ -1,5 +1,5 @@
 import type { Mode, Principal } from '../../contract/base/principal.ts'
-import type { Todo } from '../../contract/base/todo.ts'
+import type { Todo } from '../../contract/services/todo.ts'
 import type { Registered } from '../../contract/registry.ts'
 import type { SessionApproval, ToolRestriction } from '../../contract/runtime.ts'
 import type { SessionSkills } from './session-skills.ts'

@@ -1,5 +1,5 @@
 import type { Mode } from '../../contract/base/principal.ts'
-import type { PlanModeReason } from '../../contract/base/plan-mode.ts'
+import type { PlanModeReason } from '../../contract/services/plan-mode.ts'
 
 /** The mode of a session. Plan mode that a call entered lies over the mode that the session was opened in. */
 export interface SessionMode {

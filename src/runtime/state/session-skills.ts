@@ -1,4 +1,4 @@
-import type { LoadedSkill } from '../../contract/base/skill.ts'
+import type { LoadedSkill } from '../../contract/services/skill.ts'
 
 /** The skills that a session follows, in the order in which they were loaded. In memory only, but for a session with an id of its own. */
 export interface SessionSkills {

@@ -1,4 +1,4 @@
-import type { Operation } from '../../contract/base/plan.ts'
+import type { Operation } from '../../contract/tool/plan.ts'
 
 /** How a call of a turn that overlaps keeps its place among the others. */
 export interface TurnPlace {

@@ -1,5 +1,5 @@
 import type { TurnPlace } from '../state/turn-place.ts'
-import type { Operation } from '../../contract/base/plan.ts'
+import type { Operation } from '../../contract/tool/plan.ts'
 import type { ToolResult } from '../../contract/base/result.ts'
 import { doMeet, toReach, type Reach } from './reach.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Operation } from '../../contract/base/plan.ts'
+import type { Operation } from '../../contract/tool/plan.ts'
 import { doMeet, toReach } from './reach.ts'
 
 const read = (path: string): Operation => ({ kind: 'fs.read', path })

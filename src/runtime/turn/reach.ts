@@ -1,5 +1,5 @@
-import type { Operation } from '../../contract/base/plan.ts'
-import type { Permission } from '../../contract/base/tool.ts'
+import type { Operation } from '../../contract/tool/plan.ts'
+import type { Permission } from '../../contract/tool/tool.ts'
 import { isInside } from '../../kit/match/is-inside.ts'
 
 /** One thing that a call touches. */

@@ -1,4 +1,4 @@
-import type { PastCall } from '../../contract/base/history.ts'
+import type { PastCall } from '../../contract/services/history.ts'
 import type { History } from '../../contract/history.ts'
 import type { UndoableQuery } from '../../contract/runtime.ts'
 import { withoutUndone } from './without-undone.ts'

@@ -1,5 +1,5 @@
 import { ToolFailure } from '../../contract/base/errors.ts'
-import type { PastCall, PastCalls } from '../../contract/base/history.ts'
+import type { PastCall, PastCalls } from '../../contract/services/history.ts'
 import type { CallHistory, History } from '../../contract/history.ts'
 import type { CallScope } from '../state/scope.ts'
 import { listUndoable } from './list-undoable.ts'

@@ -1,4 +1,4 @@
-import type { PastCall } from '../../contract/base/history.ts'
+import type { PastCall } from '../../contract/services/history.ts'
 
 /** The calls, the newest first, that no undo took back. An undo is none of them, and one that was taken back itself took nothing back. */
 export function withoutUndone(newestFirst: readonly PastCall[]): PastCall[] {

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import type { ProgramOwn } from '../../contract/base/sandbox.ts'
+import type { ProgramOwn } from '../../contract/services/sandbox.ts'
 import { isInside } from '../../kit/match/is-inside.ts'
 import type { PathHandle } from '../files/path-handle.ts'
 import { findGuardedPlaces, type GuardedPlaces, type Present } from '../visible/guarded-places.ts'

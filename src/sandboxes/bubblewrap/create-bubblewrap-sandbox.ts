@@ -1,5 +1,5 @@
 import type { SandboxConfiguration } from '../../contract/configuration.ts'
-import type { Sandbox } from '../../contract/base/sandbox.ts'
+import type { Sandbox } from '../../contract/services/sandbox.ts'
 import { createHostSandbox, type HostSandboxOptions } from '../host/create-host-sandbox.ts'
 import { findOwnFolder } from '../places/own-folders.ts'
 import { createIsolatedCommands } from './isolated-commands.ts'

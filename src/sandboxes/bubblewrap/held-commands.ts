@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs'
 import type { ToolFailure } from '../../contract/base/errors.ts'
-import type { CommandOutcome, Commands, Hold } from '../../contract/base/sandbox.ts'
+import type { CommandOutcome, Commands, Hold } from '../../contract/services/sandbox.ts'
 import { joinCaptured } from '../../kit/text/show-captured.ts'
 import type { Reach } from '../files/reach.ts'
 import type { LayerWay } from '../layers/layer-namespace.ts'

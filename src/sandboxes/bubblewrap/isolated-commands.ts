@@ -1,6 +1,6 @@
 import { delimiter, dirname } from 'node:path'
 import { ToolFailure } from '../../contract/base/errors.ts'
-import type { CommandOutcome, Commands } from '../../contract/base/sandbox.ts'
+import type { CommandOutcome, Commands } from '../../contract/services/sandbox.ts'
 import { isInside } from '../../kit/match/is-inside.ts'
 import type { FoundProgram } from '../programs/find-program.ts'
 import { locateDirectory, prepareProgram, programOf } from '../host/host-commands.ts'

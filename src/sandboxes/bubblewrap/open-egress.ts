@@ -1,6 +1,6 @@
 import { chownSync, existsSync, realpathSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { CommandNetwork, CommandOutcome } from '../../contract/base/sandbox.ts'
+import type { CommandNetwork, CommandOutcome } from '../../contract/services/sandbox.ts'
 import { isInside } from '../../kit/match/is-inside.ts'
 import { findProgram } from '../programs/find-program.ts'
 import type { Reach } from '../files/reach.ts'

@@ -1,5 +1,5 @@
 import { constants } from 'node:os'
-import type { CommandNetwork, CommandOutcome } from '../../contract/base/sandbox.ts'
+import type { CommandNetwork, CommandOutcome } from '../../contract/services/sandbox.ts'
 
 /** Signals that end a program by force or for a fault of its own. Others may be an exit code that the program chose. */
 const fatal = [

@@ -1,5 +1,5 @@
 import { ToolFailure } from '../../contract/base/errors.ts'
-import type { CommandOutcome, Commands } from '../../contract/base/sandbox.ts'
+import type { CommandOutcome, Commands } from '../../contract/services/sandbox.ts'
 import { createBubblewrapSandbox } from '../bubblewrap/create-bubblewrap-sandbox.ts'
 import { findMeans, type Means } from '../bubblewrap/isolation.ts'
 import { runProgram } from '../programs/run-program.ts'

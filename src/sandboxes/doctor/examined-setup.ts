@@ -1,5 +1,5 @@
 import type { SandboxConfiguration } from '../../contract/configuration.ts'
-import type { SandboxKind } from '../../contract/base/sandbox.ts'
+import type { SandboxKind } from '../../contract/services/sandbox.ts'
 
 /** What the machine is examined for. */
 export interface ExaminedSetup {

@@ -1,5 +1,5 @@
 import type { SandboxConfiguration } from '../../contract/configuration.ts'
-import type { CommandOutcome } from '../../contract/base/sandbox.ts'
+import type { CommandOutcome } from '../../contract/services/sandbox.ts'
 import type { Means } from '../bubblewrap/isolation.ts'
 import type { Finding } from './finding.ts'
 

@@ -1,4 +1,4 @@
-import type { FileStat } from '../../contract/base/sandbox.ts'
+import type { FileStat } from '../../contract/services/sandbox.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
 
 /** What the path is wanted for. */

@@ -1,6 +1,6 @@
 import { lstatSync, type Stats } from 'node:fs'
 import { opendir } from 'node:fs/promises'
-import type { DirectoryEntry } from '../../contract/base/sandbox.ts'
+import type { DirectoryEntry } from '../../contract/services/sandbox.ts'
 import { systemErrorName, toFileFailure, wrongKind } from './file-failure.ts'
 import type { PathHandle } from './path-handle.ts'
 import { openEntry } from './open-path.ts'

@@ -1,7 +1,7 @@
 import type { EffectHistory, PermitChanges } from '../../contract/base/effects.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { Profile } from '../../contract/base/profile.ts'
-import type { Hold, ProgramOwn } from '../../contract/base/sandbox.ts'
+import type { Hold, ProgramOwn } from '../../contract/services/sandbox.ts'
 import type { Launcher } from '../programs/launcher/create-launcher.ts'
 import type { NetworkProxy, ProxyPlace } from '../network/base/network-entry.ts'
 import { aborted } from './aborted.ts'

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, read as readCallback, readSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { ToolFailure } from '../../contract/base/errors.ts'
-import type { FileStat } from '../../contract/base/sandbox.ts'
+import type { FileStat } from '../../contract/services/sandbox.ts'
 import { systemErrorName, toFileFailure, wrongKind } from './file-failure.ts'
 import type { PathHandle } from './path-handle.ts'
 import { locateExisting } from './locate.ts'

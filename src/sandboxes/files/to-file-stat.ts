@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs'
-import type { FileStat } from '../../contract/base/sandbox.ts'
+import type { FileStat } from '../../contract/services/sandbox.ts'
 
 /** What the port says of a file, from what `node:fs` says. Set-id bits are left out. */
 export function toFileStat(stat: Stats): FileStat {

@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { FileStat } from '../../contract/base/sandbox.ts'
+import type { FileStat } from '../../contract/services/sandbox.ts'
 import { fileDigest } from '../../kit/json/digest.ts'
 import { readPieces } from '../history/file-content.ts'
 import { noteUnfinished, unfinishedName } from '../leftovers/unfinished-files.ts'

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { realpathSync } from 'node:fs'
-import type { Commands, Sandbox } from '../../contract/base/sandbox.ts'
+import type { Commands, Sandbox } from '../../contract/services/sandbox.ts'
 import type { Launcher } from '../programs/launcher/create-launcher.ts'
 import { sweepLeftovers } from '../places/sweep-leftovers.ts'
 import { createNetwork } from '../network/create-network.ts'

@@ -1,7 +1,7 @@
 import { chmodSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { ArtifactSink, Commands } from '../../contract/base/sandbox.ts'
+import type { ArtifactSink, Commands } from '../../contract/services/sandbox.ts'
 import { openTestSandbox, reasonOf, type TestSandbox } from './open-test-sandbox.fixture.ts'
 import { memoryHeld } from '../../../test/support/memory-held.ts'
 

@@ -1,5 +1,5 @@
 import { ToolFailure } from '../../contract/base/errors.ts'
-import type { CommandOutcome, Commands } from '../../contract/base/sandbox.ts'
+import type { CommandOutcome, Commands } from '../../contract/services/sandbox.ts'
 import { prepareOwn } from '../places/own-folders.ts'
 import { allowProgram } from '../programs/allow-program.ts'
 import { outsideRoots, wrongKind } from '../files/file-failure.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Files } from '../../contract/base/sandbox.ts'
+import type { Files } from '../../contract/services/sandbox.ts'
 import { listDirectory } from '../files/list-directory.ts'
 import { locate } from '../files/locate.ts'
 import { readChunks, readFile } from '../files/read-file.ts'

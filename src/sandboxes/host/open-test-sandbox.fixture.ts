@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { Profile } from '../../contract/base/profile.ts'
-import type { SandboxServices } from '../../contract/base/sandbox.ts'
+import type { SandboxServices } from '../../contract/services/sandbox.ts'
 import { createHostSandbox, type HostSandboxOptions } from './create-host-sandbox.ts'
 
 /** A project folder, a folder outside it with a canary, and a sandbox around the project: for tests. */

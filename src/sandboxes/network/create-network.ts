@@ -1,4 +1,4 @@
-import type { Network } from '../../contract/base/network.ts'
+import type { Network } from '../../contract/services/network.ts'
 import type {
   NetworkEntry,
   NetworkOptions,

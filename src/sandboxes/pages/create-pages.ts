@@ -1,4 +1,4 @@
-import type { Pages } from '../../contract/base/network.ts'
+import type { Pages } from '../../contract/services/network.ts'
 
 /** Pages for one call; each signal ends what it converts. Nothing is loaded before the first page. */
 export function createPages(signals: () => readonly AbortSignal[]): Pages {

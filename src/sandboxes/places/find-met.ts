@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import type { CommandOutcome, Commands } from '../../contract/base/sandbox.ts'
+import type { CommandOutcome, Commands } from '../../contract/services/sandbox.ts'
 import { isInside } from '../../kit/match/is-inside.ts'
 import type { HiddenPlaces } from '../visible/hidden-places.ts'
 import { isNamed, readRefusals } from './read-refusals.ts'

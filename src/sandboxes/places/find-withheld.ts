@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import type { CommandOutcome, Commands } from '../../contract/base/sandbox.ts'
+import type { CommandOutcome, Commands } from '../../contract/services/sandbox.ts'
 import { nameIn, type GuardedPlaces } from '../visible/guarded-places.ts'
 import { isNamed, readRefusals } from './read-refusals.ts'
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { chownSync, existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import type { ProgramOwn } from '../../contract/base/sandbox.ts'
+import type { ProgramOwn } from '../../contract/services/sandbox.ts'
 
 /** The folders that a program may write to since they are its own, where they are. */
 export function writableOf(own: ProgramOwn | undefined): readonly string[] {

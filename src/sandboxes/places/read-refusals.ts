@@ -1,4 +1,4 @@
-import type { CommandOutcome } from '../../contract/base/sandbox.ts'
+import type { CommandOutcome } from '../../contract/services/sandbox.ts'
 
 /** What programs say of a place that they find read-only or cannot move. */
 const refused =

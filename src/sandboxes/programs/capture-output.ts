@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { ArtifactSink, ArtifactWriter, CapturedOutput } from '../../contract/base/sandbox.ts'
+import type { ArtifactSink, ArtifactWriter, CapturedOutput } from '../../contract/services/sandbox.ts'
 import { releaseBytes } from '../../kit/release-bytes.ts'
 import { keepEnds } from '../../kit/text/keep-ends.ts'
 import { withoutBrokenEnd } from '../../kit/text/without-broken-end.ts'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { ArtifactSink, CommandOutcome } from '../../contract/base/sandbox.ts'
+import type { ArtifactSink, CommandOutcome } from '../../contract/services/sandbox.ts'
 import { withinMs } from '../../kit/time/within-ms.ts'
 import { launcherLost } from './launcher/launcher-lost.ts'
 import type { Started } from './launcher/started.ts'

@@ -1,5 +1,5 @@
 import type { SandboxConfiguration } from '../../contract/configuration.ts'
-import type { Sandbox } from '../../contract/base/sandbox.ts'
+import type { Sandbox } from '../../contract/services/sandbox.ts'
 import { createHostSandbox, type HostSandboxOptions } from '../host/create-host-sandbox.ts'
 import { createHiddenAliases } from '../places/hidden-aliases.ts'
 import { createHiddenLook } from '../visible/hidden-look.ts'

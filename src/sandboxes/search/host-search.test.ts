@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { SearchRequest } from '../../contract/base/sandbox.ts'
+import type { SearchRequest } from '../../contract/services/sandbox.ts'
 import { findRipgrep } from './find-ripgrep.ts'
 import { openTestSandbox, reasonOf, type TestSandbox } from '../host/open-test-sandbox.fixture.ts'
 import { startProcessorClock } from '../../../test/support/processor-clock.ts'

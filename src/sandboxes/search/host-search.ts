@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
-import type { Search, SearchHit, SearchRequest } from '../../contract/base/sandbox.ts'
+import type { Search, SearchHit, SearchRequest } from '../../contract/services/sandbox.ts'
 import { outsideRoots, wrongKind } from '../files/file-failure.ts'
 import { findRipgrep } from './find-ripgrep.ts'
 import type { PathHandle } from '../files/path-handle.ts'

@@ -1,4 +1,4 @@
-import type { SearchHit } from '../../contract/base/sandbox.ts'
+import type { SearchHit } from '../../contract/services/sandbox.ts'
 import { maxLineBytes, type RipgrepSearch } from './ripgrep-arguments.ts'
 
 /** One file in ripgrep's output. */

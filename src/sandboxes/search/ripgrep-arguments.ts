@@ -1,4 +1,4 @@
-import type { SearchRequest } from '../../contract/base/sandbox.ts'
+import type { SearchRequest } from '../../contract/services/sandbox.ts'
 
 /** What ripgrep is to search, and which files. */
 export interface RipgrepSearch extends Pick<

@@ -4,7 +4,7 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promis
 import { join, resolve } from 'node:path'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { Artifact } from '../../contract/base/result.ts'
-import type { ArtifactWriter } from '../../contract/base/sandbox.ts'
+import type { ArtifactWriter } from '../../contract/services/sandbox.ts'
 import type { ArtifactStore } from '../../contract/store.ts'
 import { fileDigest } from '../../kit/json/digest.ts'
 import { newId } from '../../kit/new-id.ts'

@@ -1,6 +1,6 @@
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { Artifact } from '../../contract/base/result.ts'
-import type { ArtifactWriter } from '../../contract/base/sandbox.ts'
+import type { ArtifactWriter } from '../../contract/services/sandbox.ts'
 import type { ArtifactStore } from '../../contract/store.ts'
 import { fileDigest } from '../../kit/json/digest.ts'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { open, type FileHandle } from 'node:fs/promises'
-import type { ArtifactPart } from '../../contract/base/artifacts.ts'
+import type { ArtifactPart } from '../../contract/services/artifacts.ts'
 
 /** Files whose bytes were held against their digest, as they stood then. */
 export interface Checked {

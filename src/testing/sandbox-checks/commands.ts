@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { CommandOutcome, Commands } from '../../contract/base/sandbox.ts'
+import type { CommandOutcome, Commands } from '../../contract/services/sandbox.ts'
 import { enterProject, refusedWith, type SandboxChecks, type SandboxUnderTest } from './sandbox-under-test.ts'
 
 type Command = Parameters<Commands['run']>[0]

@@ -1,5 +1,5 @@
 import type { Profile } from '../../contract/base/profile.ts'
-import type { Sandbox } from '../../contract/base/sandbox.ts'
+import type { Sandbox } from '../../contract/services/sandbox.ts'
 
 /** A sandbox under test, with the machine's programs in the PATH that it hands on. */
 export interface SandboxUnderTest {

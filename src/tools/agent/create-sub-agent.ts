@@ -1,6 +1,6 @@
-import type { CompatiblePresentation, Tool } from '../../contract/base/tool.ts'
+import type { CompatiblePresentation, Tool } from '../../contract/tool/tool.ts'
 import type { JsonSchema } from '../../contract/base/schema.ts'
-import type { TeamPlace } from '../../contract/base/teams.ts'
+import type { TeamPlace } from '../../contract/services/teams.ts'
 import { invalidInput } from '../code/base/invalid-input.ts'
 import { defineBuiltin } from '../define-builtin.ts'
 import { agentFields, startsAgents } from './fields.ts'

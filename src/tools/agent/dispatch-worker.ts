@@ -1,6 +1,6 @@
-import type { WorkerReport } from '../../contract/base/child-agents.ts'
+import type { WorkerReport } from '../../contract/services/child-agents.ts'
 import type { ToolOutput } from '../../contract/base/result.ts'
-import type { Tool } from '../../contract/base/tool.ts'
+import type { Tool } from '../../contract/tool/tool.ts'
 import { toolOutput } from '../../kit/result/tool-output.ts'
 import { isJsonObject } from '../../kit/json/is-json-object.ts'
 import { defineBuiltin } from '../define-builtin.ts'

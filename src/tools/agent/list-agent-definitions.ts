@@ -1,7 +1,10 @@
 import { basename } from 'node:path'
-import type { AgentDefinitionIssue, RegisteredAgentDefinition } from '../../contract/base/agent-definition.ts'
+import type {
+  AgentDefinitionIssue,
+  RegisteredAgentDefinition,
+} from '../../contract/services/agent-definition.ts'
 import type { JsonObject } from '../../contract/base/json.ts'
-import type { Tool } from '../../contract/base/tool.ts'
+import type { Tool } from '../../contract/tool/tool.ts'
 import { toolOutput } from '../../kit/result/tool-output.ts'
 import { markUntrusted } from '../../kit/text/mark-untrusted.ts'
 import { showControls } from '../../kit/text/show-controls.ts'

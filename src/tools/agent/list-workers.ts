@@ -1,6 +1,6 @@
-import type { Worker, WorkerPool } from '../../contract/base/child-agents.ts'
+import type { Worker, WorkerPool } from '../../contract/services/child-agents.ts'
 import type { JsonObject } from '../../contract/base/json.ts'
-import type { Tool } from '../../contract/base/tool.ts'
+import type { Tool } from '../../contract/tool/tool.ts'
 import { toolOutput } from '../../kit/result/tool-output.ts'
 import { showControlsInLine } from '../../kit/text/show-controls.ts'
 import { defineBuiltin } from '../define-builtin.ts'

@@ -1,4 +1,4 @@
-import type { ChildReport } from '../../contract/base/child-agents.ts'
+import type { ChildReport } from '../../contract/services/child-agents.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { JsonObject } from '../../contract/base/json.ts'
 import type { ToolOutput } from '../../contract/base/result.ts'

@@ -1,4 +1,4 @@
-import type { Tool } from '../../contract/base/tool.ts'
+import type { Tool } from '../../contract/tool/tool.ts'
 import { teamTools } from '../team/tools.ts'
 import { createSubAgentTool } from './create-sub-agent.ts'
 import { dispatchWorkerTool } from './dispatch-worker.ts'

@@ -1,7 +1,12 @@
-import type { ArtifactPart, Artifacts, NamedArtifact, ReadArtifact } from '../../contract/base/artifacts.ts'
+import type {
+  ArtifactPart,
+  Artifacts,
+  NamedArtifact,
+  ReadArtifact,
+} from '../../contract/services/artifacts.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { ContentBlock, ToolOutput } from '../../contract/base/result.ts'
-import type { Tool } from '../../contract/base/tool.ts'
+import type { Tool } from '../../contract/tool/tool.ts'
 import { readArtifactUri, toArtifactUri } from '../../kit/result/artifact-uri.ts'
 import { isTextType } from '../../kit/result/is-text-type.ts'
 import { findSource, markUntrusted } from '../../kit/text/mark-untrusted.ts'

@@ -1,5 +1,5 @@
 import type { CommandsConfiguration, Configuration } from '../../contract/configuration.ts'
-import type { Tool } from '../../contract/base/tool.ts'
+import type { Tool } from '../../contract/tool/tool.ts'
 import { copyPathTool } from './files/copy-path.ts'
 import { deletePathTool } from './files/delete-path.ts'
 import { editFileTool } from './edit/edit-file.ts'

@@ -1,6 +1,6 @@
-import type { Job, JobOutput } from '../../contract/base/job.ts'
+import type { Job, JobOutput } from '../../contract/services/job.ts'
 import type { ToolOutput } from '../../contract/base/result.ts'
-import type { Tool } from '../../contract/base/tool.ts'
+import type { Tool } from '../../contract/tool/tool.ts'
 import { markUntrusted } from '../../kit/text/mark-untrusted.ts'
 import { showOutput } from '../../kit/text/show-output.ts'
 import { toolOutput } from '../../kit/result/tool-output.ts'

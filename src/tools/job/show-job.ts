@@ -1,4 +1,4 @@
-import type { Job } from '../../contract/base/job.ts'
+import type { Job } from '../../contract/services/job.ts'
 import type { JsonObject } from '../../contract/base/json.ts'
 import { showControlsInLine } from '../../kit/text/show-controls.ts'
 

@@ -1,4 +1,4 @@
-import type { Tool } from '../../contract/base/tool.ts'
+import type { Tool } from '../../contract/tool/tool.ts'
 import { listTool } from './list.ts'
 import { outputTool } from './output.ts'
 import { stopTool } from './stop.ts'

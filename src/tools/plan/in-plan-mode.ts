@@ -1,5 +1,5 @@
 import { ToolFailure } from '../../contract/base/errors.ts'
-import type { PlanMode, PlanModeReason } from '../../contract/base/plan-mode.ts'
+import type { PlanMode, PlanModeReason } from '../../contract/services/plan-mode.ts'
 import type { Mode } from '../../contract/base/principal.ts'
 
 /** The mode that a session is in. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../contract/base/json.ts'
-import { todoStates, type Todo } from '../../contract/base/todo.ts'
-import type { Tool } from '../../contract/base/tool.ts'
+import { todoStates, type Todo } from '../../contract/services/todo.ts'
+import type { Tool } from '../../contract/tool/tool.ts'
 import { isJsonObject } from '../../kit/json/is-json-object.ts'
 import { toolOutput } from '../../kit/result/tool-output.ts'
 import { showControlsInLine } from '../../kit/text/show-controls.ts'

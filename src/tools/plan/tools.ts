@@ -1,4 +1,4 @@
-import type { Tool } from '../../contract/base/tool.ts'
+import type { Tool } from '../../contract/tool/tool.ts'
 import { planTemplateTool } from '../agent/plan-template.ts'
 import { enterTool } from './enter.ts'
 import { exitTool } from './exit.ts'

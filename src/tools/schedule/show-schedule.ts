@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../contract/base/json.ts'
-import type { Schedule, ScheduledWork, ScheduleRun } from '../../contract/base/schedules.ts'
+import type { Schedule, ScheduledWork, ScheduleRun } from '../../contract/services/schedules.ts'
 import { showTime } from '../../kit/time/show-time.ts'
 
 const textField = { type: 'string' } as const

@@ -1,4 +1,4 @@
-import type { Tool } from '../../contract/base/tool.ts'
+import type { Tool } from '../../contract/tool/tool.ts'
 import { cronCreateTool } from './cron-create.ts'
 import { cronDeleteTool } from './cron-delete.ts'
 import { cronListTool } from './cron-list.ts'

@@ -1,6 +1,6 @@
-import type { LoadedNow, LoadedSkill, SkillFile } from '../../contract/base/skill.ts'
+import type { LoadedNow, LoadedSkill, SkillFile } from '../../contract/services/skill.ts'
 import type { JsonObject } from '../../contract/base/json.ts'
-import type { Tool } from '../../contract/base/tool.ts'
+import type { Tool } from '../../contract/tool/tool.ts'
 import { copyJson } from '../../kit/json/copy-json.ts'
 import { toolOutput } from '../../kit/result/tool-output.ts'
 import { markUntrusted } from '../../kit/text/mark-untrusted.ts'

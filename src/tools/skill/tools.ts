@@ -1,4 +1,4 @@
-import type { Tool } from '../../contract/base/tool.ts'
+import type { Tool } from '../../contract/tool/tool.ts'
 import { listSkillsTool } from './list-skills.ts'
 import { loadSkillTool } from './load-skill.ts'
 

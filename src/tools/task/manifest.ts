@@ -1,4 +1,4 @@
-import type { Plan } from '../../contract/base/plan.ts'
+import type { Plan } from '../../contract/tool/plan.ts'
 import { showControls } from '../../kit/text/show-controls.ts'
 
 /** What tools that look at tasks share. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../contract/base/json.ts'
-import { stepStates, type Task, type TaskCounts, type TaskStep } from '../../contract/base/tasks.ts'
+import { stepStates, type Task, type TaskCounts, type TaskStep } from '../../contract/services/tasks.ts'
 import type { ToolOutput } from '../../contract/base/result.ts'
 import { toolOutput } from '../../kit/result/tool-output.ts'
 import { showControlsInLine } from '../../kit/text/show-controls.ts'

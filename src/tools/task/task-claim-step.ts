@@ -1,6 +1,6 @@
-import type { StepClaim } from '../../contract/base/tasks.ts'
+import type { StepClaim } from '../../contract/services/tasks.ts'
 import type { ToolOutput } from '../../contract/base/result.ts'
-import type { Tool } from '../../contract/base/tool.ts'
+import type { Tool } from '../../contract/tool/tool.ts'
 import { toolOutput } from '../../kit/result/tool-output.ts'
 import { showControls } from '../../kit/text/show-controls.ts'
 import { defineBuiltin } from '../define-builtin.ts'

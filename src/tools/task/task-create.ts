@@ -1,5 +1,5 @@
-import type { NewTask } from '../../contract/base/tasks.ts'
-import type { Tool } from '../../contract/base/tool.ts'
+import type { NewTask } from '../../contract/services/tasks.ts'
+import type { Tool } from '../../contract/tool/tool.ts'
 import { defineBuiltin } from '../define-builtin.ts'
 import { ownerField, stepField, stepsField, tasksField, textField, titleField } from './fields.ts'
 import { changesTasks, planChange } from './manifest.ts'

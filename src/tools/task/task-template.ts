@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../contract/base/json.ts'
-import type { Tool } from '../../contract/base/tool.ts'
+import type { Tool } from '../../contract/tool/tool.ts'
 import { toolOutput } from '../../kit/result/tool-output.ts'
 import { defineBuiltin } from '../define-builtin.ts'
 import { textField } from './fields.ts'

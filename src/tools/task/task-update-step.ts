@@ -1,5 +1,5 @@
-import type { StepUpdate } from '../../contract/base/tasks.ts'
-import type { Tool } from '../../contract/base/tool.ts'
+import type { StepUpdate } from '../../contract/services/tasks.ts'
+import type { Tool } from '../../contract/tool/tool.ts'
 import { toolOutput } from '../../kit/result/tool-output.ts'
 import { defineBuiltin } from '../define-builtin.ts'
 import { reasonField, stepField, taskField } from './fields.ts'

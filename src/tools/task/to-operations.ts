@@ -1,6 +1,6 @@
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { Issue } from '../../contract/base/json.ts'
-import type { TaskOperation, TaskState } from '../../contract/base/tasks.ts'
+import type { TaskOperation, TaskState } from '../../contract/services/tasks.ts'
 
 /** An operation as it stands in the input. */
 export interface GivenOperation {

@@ -1,4 +1,4 @@
-import type { Tool } from '../../contract/base/tool.ts'
+import type { Tool } from '../../contract/tool/tool.ts'
 import { taskClaimStepTool } from './task-claim-step.ts'
 import { taskCreateTool } from './task-create.ts'
 import { taskCancelTool, taskCompleteTool, taskFailTool } from './task-end.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../contract/base/json.ts'
-import type { CompatiblePresentation } from '../../contract/base/tool.ts'
+import type { CompatiblePresentation } from '../../contract/tool/tool.ts'
 import { ownerField, taskField, tasksField, textField, titleField } from './fields.ts'
 
 const states: { readonly [status: string]: string } = {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../contract/base/json.ts'
-import type { MessageReport, SentMessage } from '../../contract/base/teams.ts'
-import type { Tool } from '../../contract/base/tool.ts'
+import type { MessageReport, SentMessage } from '../../contract/services/teams.ts'
+import type { Tool } from '../../contract/tool/tool.ts'
 import { toolOutput } from '../../kit/result/tool-output.ts'
 import { invalidInput } from '../code/base/invalid-input.ts'
 import { defineBuiltin } from '../define-builtin.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../contract/base/json.ts'
-import type { Team } from '../../contract/base/teams.ts'
+import type { Team } from '../../contract/services/teams.ts'
 
 const text = { type: 'string' } as const
 

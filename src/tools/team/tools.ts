@@ -1,4 +1,4 @@
-import type { Tool } from '../../contract/base/tool.ts'
+import type { Tool } from '../../contract/tool/tool.ts'
 import { createTeamTool } from './create-team.ts'
 import { deleteTeamTool } from './delete-team.ts'
 import { sendMessageTool } from './send-message.ts'

@@ -1,6 +1,6 @@
 import type { ElicitationResult, FormField, FormSchema } from '../../contract/base/elicitation.ts'
 import type { JsonObject } from '../../contract/base/json.ts'
-import type { Tool } from '../../contract/base/tool.ts'
+import type { Tool } from '../../contract/tool/tool.ts'
 import { toolOutput } from '../../kit/result/tool-output.ts'
 import { dropInvisible } from '../../kit/text/drop-invisible.ts'
 import { invalidInput } from '../code/base/invalid-input.ts'

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../contract/base/json.ts'
-import type { CompatiblePresentation } from '../../contract/base/tool.ts'
+import type { CompatiblePresentation } from '../../contract/tool/tool.ts'
 import { isJsonObject } from '../../kit/json/is-json-object.ts'
 
 const question = { type: 'string', minLength: 1, maxLength: 1_000 } as const

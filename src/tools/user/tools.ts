@@ -1,4 +1,4 @@
-import type { Tool } from '../../contract/base/tool.ts'
+import type { Tool } from '../../contract/tool/tool.ts'
 import { askTool } from './ask.ts'
 
 /** The built-in tools of the group `user`. */

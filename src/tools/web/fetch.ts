@@ -1,6 +1,6 @@
-import type { Pages, WebResponse } from '../../contract/base/network.ts'
+import type { Pages, WebResponse } from '../../contract/services/network.ts'
 import type { ContentBlock, ToolOutput } from '../../contract/base/result.ts'
-import type { Tool, ToolContext } from '../../contract/base/tool.ts'
+import type { Tool, ToolContext } from '../../contract/tool/tool.ts'
 import type { ContextWith } from '../../define/tool-spec.ts'
 import { dropInvisible } from '../../kit/text/drop-invisible.ts'
 import { markUntrusted } from '../../kit/text/mark-untrusted.ts'

@@ -1,6 +1,6 @@
 import type { WebSearchConfiguration } from '../../contract/configuration.ts'
 import type { Json } from '../../contract/base/json.ts'
-import type { WebRequest } from '../../contract/base/network.ts'
+import type { WebRequest } from '../../contract/services/network.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 
 /** What is asked of a search engine. */

@@ -1,5 +1,5 @@
 import type { WebSearchConfiguration } from '../../contract/configuration.ts'
-import type { Tool } from '../../contract/base/tool.ts'
+import type { Tool } from '../../contract/tool/tool.ts'
 import { fetchTool } from './fetch.ts'
 import { searchTool } from './search.ts'
 

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../../contract/base/json.ts'
 import type { JsonSchema } from '../../../contract/base/schema.ts'
-import type { Annotations, ToolDefinition } from '../../../contract/base/tool.ts'
+import type { Annotations, ToolDefinition } from '../../../contract/tool/tool.ts'
 import { canonicalJson } from '../../../kit/json/canonical-json.ts'
 import { digest } from '../../../kit/json/digest.ts'
 import { dropInvisible } from '../../../kit/text/drop-invisible.ts'

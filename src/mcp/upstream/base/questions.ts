@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../../contract/base/json.ts'
-import type { ToolContext } from '../../../contract/base/tool.ts'
+import type { ToolContext } from '../../../contract/tool/tool.ts'
 import type { CallBinding } from '../../../contract/mcp/direct-connection.ts'
 import type { UpstreamServer } from '../../../contract/mcp/upstream.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'

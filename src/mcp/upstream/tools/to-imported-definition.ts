@@ -1,4 +1,4 @@
-import type { Permission, SideEffect, ToolDefinition } from '../../../contract/base/tool.ts'
+import type { Permission, SideEffect, ToolDefinition } from '../../../contract/tool/tool.ts'
 import type { UpstreamServer } from '../../../contract/mcp/upstream.ts'
 import { toDefinition } from '../../../define/to-definition.ts'
 import { matchPattern } from '../../../kit/match/match-pattern.ts'

@@ -1,5 +1,5 @@
 import type { FeedHost } from '../../../contract/mcp/tool-feed.ts'
-import type { Tool } from '../../../contract/base/tool.ts'
+import type { Tool } from '../../../contract/tool/tool.ts'
 import type { UpstreamServer } from '../../../contract/mcp/upstream.ts'
 import { canonicalJson } from '../../../kit/json/canonical-json.ts'
 import { digest } from '../../../kit/json/digest.ts'

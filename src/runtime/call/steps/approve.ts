@@ -1,6 +1,6 @@
 import type { ApprovalBinding, Approver } from '../../../contract/approval.ts'
 import type { CallError } from '../../../contract/base/errors.ts'
-import type { Plan } from '../../../contract/base/plan.ts'
+import type { Plan } from '../../../contract/tool/plan.ts'
 import { canonicalJson } from '../../../kit/json/canonical-json.ts'
 import { callError } from '../../../kit/result/call-error.ts'
 import { findExhausted } from '../../limits/budgets.ts'

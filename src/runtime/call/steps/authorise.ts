@@ -1,7 +1,7 @@
 import type { CallError } from '../../../contract/base/errors.ts'
 import type { Decision, DecisionFacts } from '../../../contract/policy.ts'
 import type { Profile } from '../../../contract/base/profile.ts'
-import type { ToolDefinition } from '../../../contract/base/tool.ts'
+import type { ToolDefinition } from '../../../contract/tool/tool.ts'
 import { withoutStop } from '../../../kit/text/without-stop.ts'
 import { callError } from '../../../kit/result/call-error.ts'
 import { toolUrn } from '../../../kit/match/urn.ts'

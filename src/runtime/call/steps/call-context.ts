@@ -1,15 +1,11 @@
-import { basename } from 'node:path'
 import { types } from 'node:util'
 import { ToolFailure } from '../../../contract/base/errors.ts'
-import type { CallHistory } from '../../../contract/history.ts'
 import type { ElicitationResult, ElicitationRequest } from '../../../contract/base/elicitation.ts'
-import type { Instructions } from '../../../contract/base/instructions.ts'
 import type { JsonObject } from '../../../contract/base/json.ts'
 import type { Artifact } from '../../../contract/base/result.ts'
-import type { ArtifactSink } from '../../../contract/base/sandbox.ts'
-import { ownServices } from '../../../contract/base/services.ts'
-import type { Tasks } from '../../../contract/base/tasks.ts'
-import type { ToolContext } from '../../../contract/base/tool.ts'
+import type { ArtifactSink } from '../../../contract/services/sandbox.ts'
+import { ownServices } from '../../../contract/tool/services.ts'
+import type { ToolContext } from '../../../contract/tool/tool.ts'
 import { copyJson } from '../../../kit/json/copy-json.ts'
 import { isTextType } from '../../../kit/result/is-text-type.ts'
 import { createRedactingStream } from '../../../kit/secrets/redact-stream.ts'
@@ -19,84 +15,21 @@ import type { Redactor } from '../../../kit/secrets/redact.ts'
 import { boundSink, createArtifactRoom, type ArtifactRoom } from '../../output/artifact-room.ts'
 import type { Admitted } from '../../state/call-state.ts'
 import type { CallScope } from '../../state/scope.ts'
-import { boundFiles, boundSearch } from '../../limits/bound-effects.ts'
-import { openPastCalls } from '../../undo/open-past-calls.ts'
-import { openArtifacts } from '../../keep/open-artifacts.ts'
-import { openPlanMode } from '../../planning/open-plan-mode.ts'
-import { openSkills } from '../../skills/open-skills.ts'
-import { openTodos } from '../../planning/open-todos.ts'
 import { followOutput } from '../../follow-output.ts'
 import { elicit } from '../../elicitation/elicit.ts'
-import { createChangesPermit } from '../../permission/permit-changes.ts'
-import { toHold } from '../../permission/to-hold.ts'
-import { createHostPermit } from '../../permission/permit-host.ts'
-import { createSessionResources } from '../../keep/session-resources.ts'
-import { openAgents, openTeams } from '../../keep/open-agents.ts'
-import { openModelSettings } from '../../keep/open-model-settings.ts'
-import { openSchedules } from '../../planning/open-schedules.ts'
-import { createSessionJobs } from '../../keep/session-jobs.ts'
+import { openServices } from './call-services.ts'
 import type { RunWatch } from '../../limits/run-watch.ts'
 import { byteRedactorOf, redactorOf } from '../../record/treatments.ts'
 
 /** What a tool is given while it runs: facts about its call, and only the services that it names in `needs`. */
 export function createCallContext(admitted: Admitted, scope: CallScope, watch: RunWatch): ToolContext {
-  const { tenant } = scope
-  const context = new (contextsOf(tenant.services))(admitted, scope, watch)
-  const { needs, permission, capabilities } = admitted.registered.definition
+  const context = new (contextsOf(scope.tenant.services))(admitted, scope, watch)
+  const { needs } = admitted.registered.definition
   if (needs.length === 0) return context
-  // A readonly program runs too; that it has no directories to write to is in its profile.
-  const access = permission === 'write' || capabilities.proc.executables.length > 0 ? 'write' : 'read'
-  const meter = admitted.budget?.meter
-  const history = access === 'write' ? openHistory(admitted, scope) : undefined
-  const effects = tenant.sandbox.enter(admitted.profile, {
-    access,
-    signal: () => watch.signal,
-    hidden: () => context.sensitiveGlobs,
-    permitHost: createHostPermit(admitted, scope),
-    permitChanges: createChangesPermit({ admitted, scope, watch }),
-    hold: toHold(admitted, scope),
-    ...(history !== undefined && { history }),
-    ...(meter !== undefined && { onCpuMs: (cpuMs: number) => void (meter.cpuMs += cpuMs) }),
-  })
-  const available: Record<string, unknown> = { ...tenant.services, ...effects }
-  const bounds = { definition: admitted.registered.definition, project: tenant.project }
-  if (needs.includes('files')) available['files'] = boundFiles(effects.files, bounds)
-  if (needs.includes('search')) available['search'] = boundSearch(effects.search, bounds)
-  if (needs.includes('jobs'))
-    available['jobs'] = createSessionJobs({ admitted, scope, watch, hidden: () => context.sensitiveGlobs })
-  if (needs.includes('sessionResources'))
-    available['sessionResources'] = createSessionResources(admitted, scope, () => context.sensitiveGlobs)
-  if (needs.includes('instructions')) available['instructions'] = createInstructions(admitted, scope, watch)
-  if (needs.includes('artifacts')) available['artifacts'] = openArtifacts(scope)
-  if (needs.includes('agents')) available['agents'] = openAgents(admitted, scope, watch)
-  if (needs.includes('teams')) available['teams'] = openTeams(admitted, scope, watch)
-  if (needs.includes('pastCalls')) available['pastCalls'] = openPastCalls(scope, history)
-  if (needs.includes('planMode')) available['planMode'] = openPlanMode(admitted, scope)
-  if (needs.includes('skills')) available['skills'] = openSkills(scope)
-  if (needs.includes('todos')) available['todos'] = openTodos(admitted, scope)
-  if (needs.includes('tasks')) available['tasks'] = openTasks(admitted, scope, watch)
-  const ended = (): boolean => watch.ended !== undefined || watch.answered
-  if (needs.includes('schedules')) available['schedules'] = openSchedules(admitted, scope, ended)
-  if (needs.includes('modelSettings')) available['modelSettings'] = openModelSettings(admitted, scope, ended)
+  const services = openServices({ admitted, scope, watch, hidden: () => context.sensitiveGlobs })
   for (const need of needs)
-    Object.defineProperty(context, need, { value: available[need], enumerable: true, writable: true })
+    Object.defineProperty(context, need, { value: services[need], enumerable: true, writable: true })
   return context
-}
-
-/** What the call replaces or removes is kept under its id; undefined if nothing is. */
-function openHistory(
-  { call, registered }: Admitted,
-  { tenant, session }: CallScope,
-): CallHistory | undefined {
-  return tenant.history?.open({
-    call: call.id,
-    tool: registered.definition.name,
-    session: session.id,
-    tenant: session.principal.tenant,
-    actor: session.principal.actor,
-    project: tenant.project,
-    at: tenant.now(),
-  })
 }
 
 const contextsByServices = new WeakMap<object, typeof CallContext>()
@@ -130,35 +63,6 @@ export function explainThrown(thrown: unknown, context: ToolContext): unknown {
   return new Error(
     `${thrown.message}. It looked for the ${service} ${names}, which ${is} not among the "needs" of its definition: its developer has to add ${names} there.`,
   )
-}
-
-function openTasks({ registered }: Admitted, scope: CallScope, watch: RunWatch): Tasks {
-  const { tenant, session } = scope
-  const { principal } = session
-  const redactor = redactorOf(registered, scope)
-  return tenant.tasks.open({
-    tenant: principal.tenant,
-    actor: principal.actor,
-    role: principal.role,
-    session: session.id,
-    claims: session.claims,
-    redact: (value) => redactor.json(value),
-    ended: () => watch.ended !== undefined || watch.answered,
-  })
-}
-
-function createInstructions(
-  { call }: Admitted,
-  { tenant, session }: CallScope,
-  watch: RunWatch,
-): Instructions {
-  return {
-    covers: (path) => tenant.instructionFiles.has(basename(path)),
-    found(file) {
-      // A call that was answered already is not asked for what it found.
-      if (watch.ended === undefined) session.instructions.expect(call.id, file)
-    },
-  }
 }
 
 class CallContext implements ToolContext {

@@ -1,6 +1,6 @@
 import type { CallError } from '../../../contract/base/errors.ts'
 import type { Registered, ToolStatus } from '../../../contract/registry.ts'
-import type { CompatibleAlias, CompatiblePresentation } from '../../../contract/base/tool.ts'
+import type { CompatibleAlias, CompatiblePresentation } from '../../../contract/tool/tool.ts'
 import { callError } from '../../../kit/result/call-error.ts'
 import { copyJson } from '../../../kit/json/copy-json.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'

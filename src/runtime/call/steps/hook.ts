@@ -1,5 +1,5 @@
 import type { HookMatcher, PreToolUseEvent, PreToolUseHook } from '../../../contract/hook.ts'
-import type { ToolDefinition } from '../../../contract/base/tool.ts'
+import type { ToolDefinition } from '../../../contract/tool/tool.ts'
 import { callError } from '../../../kit/result/call-error.ts'
 import { copyJson } from '../../../kit/json/copy-json.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'

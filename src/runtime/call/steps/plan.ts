@@ -1,5 +1,5 @@
 import type { CallError } from '../../../contract/base/errors.ts'
-import type { Plan } from '../../../contract/base/plan.ts'
+import type { Plan } from '../../../contract/tool/plan.ts'
 import type { DecisionFacts } from '../../../contract/policy.ts'
 import { withoutStop } from '../../../kit/text/without-stop.ts'
 import { callError } from '../../../kit/result/call-error.ts'

@@ -1,5 +1,5 @@
 import type { CallError } from '../../../contract/base/errors.ts'
-import type { ToolContext } from '../../../contract/base/tool.ts'
+import type { ToolContext } from '../../../contract/tool/tool.ts'
 import { callError } from '../../../kit/result/call-error.ts'
 import { toolOutput } from '../../../kit/result/tool-output.ts'
 import { showDuration } from '../../../kit/time/show-duration.ts'

@@ -1,4 +1,4 @@
-import type { TreeBounds, TreeTarget } from '../../../contract/base/sandbox.ts'
+import type { TreeBounds, TreeTarget } from '../../../contract/services/sandbox.ts'
 import { isInside } from '../../../kit/match/is-inside.ts'
 import { noteUnfinished, unfinishedName } from '../../leftovers/unfinished-files.ts'
 import { systemErrorName, toFileFailure } from '../file-failure.ts'

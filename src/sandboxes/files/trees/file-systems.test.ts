@@ -17,7 +17,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Files } from '../../../contract/base/sandbox.ts'
+import type { Files } from '../../../contract/services/sandbox.ts'
 import { openTestSandbox, reasonOf } from '../../host/open-test-sandbox.fixture.ts'
 
 const bounds = { maxEntries: 100, maxDepth: 8 }

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Tree, TreeBounds } from '../../../contract/base/sandbox.ts'
+import type { Tree, TreeBounds } from '../../../contract/services/sandbox.ts'
 import { isInside } from '../../../kit/match/is-inside.ts'
 import { fileNotFound, outsideRoots, stalePreview } from '../file-failure.ts'
 import type { Reach } from '../reach.ts'

@@ -1,5 +1,5 @@
 import { accessSync, constants, readlinkSync, renameSync, symlinkSync, unlinkSync } from 'node:fs'
-import type { TreeTarget } from '../../../contract/base/sandbox.ts'
+import type { TreeTarget } from '../../../contract/services/sandbox.ts'
 import { pathConflict, stalePreview, systemErrorName } from '../file-failure.ts'
 import { createOnly } from '../put-in-place.ts'
 import { lookAt, type Entry } from './entry.ts'

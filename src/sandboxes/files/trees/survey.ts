@@ -1,6 +1,6 @@
 import { readlinkSync, type BigIntStats } from 'node:fs'
 import { opendir } from 'node:fs/promises'
-import type { Tree, TreeBounds } from '../../../contract/base/sandbox.ts'
+import type { Tree, TreeBounds } from '../../../contract/services/sandbox.ts'
 import { digest } from '../../../kit/json/digest.ts'
 import { systemErrorName, toFileFailure, wrongKind } from '../file-failure.ts'
 import type { PathHandle } from '../path-handle.ts'

@@ -19,7 +19,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Files } from '../../../contract/base/sandbox.ts'
+import type { Files } from '../../../contract/services/sandbox.ts'
 import { canary, openTestSandbox, reasonOf } from '../../host/open-test-sandbox.fixture.ts'
 
 const bounds = { maxEntries: 100, maxDepth: 8 }

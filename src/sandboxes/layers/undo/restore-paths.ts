@@ -1,5 +1,5 @@
 import type { PathEffect } from '../../../contract/base/effects.ts'
-import type { Files } from '../../../contract/base/sandbox.ts'
+import type { Files } from '../../../contract/services/sandbox.ts'
 import { outsideRoots, stalePreview, toFileFailure } from '../../files/file-failure.ts'
 import { requireWriting, type Reach } from '../../files/reach.ts'
 import { refuseProtectedAt } from '../../files/refuse-protected.ts'

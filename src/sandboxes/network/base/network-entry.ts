@@ -1,7 +1,7 @@
 import type { NetworkConfiguration } from '../../../contract/configuration.ts'
-import type { WebRequest, WebResponse } from '../../../contract/base/network.ts'
+import type { WebRequest, WebResponse } from '../../../contract/services/network.ts'
 import type { Profile } from '../../../contract/base/profile.ts'
-import type { CommandNetwork, PermitHost } from '../../../contract/base/sandbox.ts'
+import type { CommandNetwork, PermitHost } from '../../../contract/services/sandbox.ts'
 
 /** Returns all addresses of a host name; none, or a rejection, where it has none. */
 export type HostLookup = (host: string) => Promise<readonly string[]>

@@ -1,6 +1,6 @@
-import type { WebRequest, WebResponse } from '../../../contract/base/network.ts'
+import type { WebRequest, WebResponse } from '../../../contract/services/network.ts'
 import { ToolFailure } from '../../../contract/base/errors.ts'
-import type { PermitHost } from '../../../contract/base/sandbox.ts'
+import type { PermitHost } from '../../../contract/services/sandbox.ts'
 import type { HostLookup } from './network-entry.ts'
 import { normaliseMethod } from '../../../kit/normalise-method.ts'
 import { openConnection } from './open-connection.ts'

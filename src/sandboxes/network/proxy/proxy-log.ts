@@ -1,4 +1,4 @@
-import type { CommandNetwork } from '../../../contract/base/sandbox.ts'
+import type { CommandNetwork } from '../../../contract/services/sandbox.ts'
 
 /** What programs asked of a proxy, each host once. */
 export interface ProxyLog {

@@ -1,5 +1,5 @@
 import { ToolFailure } from '../../../contract/base/errors.ts'
-import type { Files } from '../../../contract/base/sandbox.ts'
+import type { Files } from '../../../contract/services/sandbox.ts'
 
 /**
  * Refuses with `stale_preview` when a path does not lead any more to where it led when the call was planned: a link

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path'
 import { ToolFailure } from '../../../contract/base/errors.ts'
-import type { Files } from '../../../contract/base/sandbox.ts'
+import type { Files } from '../../../contract/services/sandbox.ts'
 import { nearestNames } from '../../../kit/text/nearest-names.ts'
 import { showPath } from './show-path.ts'
 

@@ -1,5 +1,5 @@
 import type { CommandsConfiguration } from '../../../contract/configuration.ts'
-import type { Tool } from '../../../contract/base/tool.ts'
+import type { Tool } from '../../../contract/tool/tool.ts'
 import { quoteArgv } from '../../../kit/text/quote-argv.ts'
 import { defineBuiltin } from '../../define-builtin.ts'
 import { commandManifest, secretsFor } from './command-manifest.ts'

@@ -1,6 +1,6 @@
 import type { CommandsConfiguration } from '../../../contract/configuration.ts'
-import type { Commands } from '../../../contract/base/sandbox.ts'
-import type { Tool } from '../../../contract/base/tool.ts'
+import type { Commands } from '../../../contract/services/sandbox.ts'
+import type { Tool } from '../../../contract/tool/tool.ts'
 import { showControls } from '../../../kit/text/show-controls.ts'
 import { defineBuiltin } from '../../define-builtin.ts'
 import { commandManifest, secretsFor } from './command-manifest.ts'

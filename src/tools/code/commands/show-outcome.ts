@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../../contract/base/errors.ts'
 import type { JsonObject } from '../../../contract/base/json.ts'
 import type { Artifact, ContentBlock, ToolOutput } from '../../../contract/base/result.ts'
-import type { CapturedOutput, CommandOutcome } from '../../../contract/base/sandbox.ts'
+import type { CapturedOutput, CommandOutcome } from '../../../contract/services/sandbox.ts'
 import { inWholeLines, joinCaptured, lastWords } from '../../../kit/text/show-captured.ts'
 import { describeGuarded, toNotLanded, toProtected } from '../../../kit/text/show-guarded.ts'
 import { describeRefused, networkFacts } from '../../../kit/text/show-network.ts'

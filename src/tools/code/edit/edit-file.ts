@@ -1,5 +1,5 @@
 import { ToolFailure } from '../../../contract/base/errors.ts'
-import type { Tool } from '../../../contract/base/tool.ts'
+import type { Tool } from '../../../contract/tool/tool.ts'
 import { defineBuiltin } from '../../define-builtin.ts'
 import { applyEdits, type Edit } from './apply-edits.ts'
 import { applyUnifiedDiff } from './apply-unified-diff.ts'

@@ -1,5 +1,5 @@
 import { ToolFailure } from '../../../contract/base/errors.ts'
-import type { Tool } from '../../../contract/base/tool.ts'
+import type { Tool } from '../../../contract/tool/tool.ts'
 import { toolOutput } from '../../../kit/result/tool-output.ts'
 import { defineBuiltin } from '../../define-builtin.ts'
 import { pathField, changesFiles } from '../base/fields.ts'

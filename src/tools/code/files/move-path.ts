@@ -1,4 +1,4 @@
-import type { Tool } from '../../../contract/base/tool.ts'
+import type { Tool } from '../../../contract/tool/tool.ts'
 import { defineBuiltin } from '../../define-builtin.ts'
 import { changesFiles } from '../base/fields.ts'
 import { treeBounds } from './survey-path.ts'

@@ -1,4 +1,4 @@
-import type { Plan, PlanContext } from '../../../contract/base/plan.ts'
+import type { Plan, PlanContext } from '../../../contract/tool/plan.ts'
 import type { ContextWith } from '../../../define/tool-spec.ts'
 import { checkPath } from '../base/check-path.ts'
 import { exclusionsFor } from '../base/exclusions.ts'

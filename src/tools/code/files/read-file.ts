@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { ToolFailure } from '../../../contract/base/errors.ts'
 import type { JsonObject } from '../../../contract/base/json.ts'
-import type { Tool, ToolContext } from '../../../contract/base/tool.ts'
+import type { Tool, ToolContext } from '../../../contract/tool/tool.ts'
 import type { ContextWith } from '../../../define/tool-spec.ts'
 import { fileDigest } from '../../../kit/json/digest.ts'
 import { toolOutput } from '../../../kit/result/tool-output.ts'

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import type { Files } from '../../../contract/base/sandbox.ts'
+import type { Files } from '../../../contract/services/sandbox.ts'
 import { fileNotFound } from '../base/file-not-found.ts'
 
 /** Fails with `file_not_found` where the directory of a path is not there, and names the nearest ones. */

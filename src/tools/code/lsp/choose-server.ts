@@ -1,5 +1,5 @@
 import { extname } from 'node:path'
-import type { Commands, Search } from '../../../contract/base/sandbox.ts'
+import type { Commands, Search } from '../../../contract/services/sandbox.ts'
 import type { ServerChoice } from './known-servers.ts'
 import { globOf } from './search-code.ts'
 

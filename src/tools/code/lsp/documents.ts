@@ -1,6 +1,6 @@
 import { extname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Files, Search } from '../../../contract/base/sandbox.ts'
+import type { Files, Search } from '../../../contract/services/sandbox.ts'
 import { digest } from '../../../kit/json/digest.ts'
 import { languageOf, type ServerChoice } from './known-servers.ts'
 import { ServerTrouble } from './server-trouble.ts'

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { SessionResourceContext } from '../../../contract/base/session-resources.ts'
+import type { SessionResourceContext } from '../../../contract/services/session-resources.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { beforeAbort } from '../../../kit/time/before-abort.ts'
 import { messageOf } from '../../../kit/text/message-of.ts'

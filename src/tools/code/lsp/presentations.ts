@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../contract/base/json.ts'
-import type { CompatiblePresentation } from '../../../contract/base/tool.ts'
+import type { CompatiblePresentation } from '../../../contract/tool/tool.ts'
 import { pathField } from '../base/fields.ts'
 
 const place = { line: { type: 'integer' }, character: { type: 'integer' } } as const

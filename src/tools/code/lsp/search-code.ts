@@ -1,6 +1,6 @@
 import { isAbsolute, join } from 'node:path'
 import { ToolFailure } from '../../../contract/base/errors.ts'
-import type { SearchHit } from '../../../contract/base/sandbox.ts'
+import type { SearchHit } from '../../../contract/services/sandbox.ts'
 import type { Look } from './documents.ts'
 import type { Answer, CodeItem, Question } from './question.ts'
 

@@ -1,5 +1,5 @@
-import type { SearchHit } from '../../../contract/base/sandbox.ts'
-import type { Tool } from '../../../contract/base/tool.ts'
+import type { SearchHit } from '../../../contract/services/sandbox.ts'
+import type { Tool } from '../../../contract/tool/tool.ts'
 import { toolOutput } from '../../../kit/result/tool-output.ts'
 import { defineBuiltin } from '../../define-builtin.ts'
 import { countOf } from '../base/count-of.ts'

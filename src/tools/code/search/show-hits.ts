@@ -1,6 +1,6 @@
 import { showControls } from '../../../kit/text/show-controls.ts'
 import { showName } from '../../../kit/text/show-name.ts'
-import type { SearchHit } from '../../../contract/base/sandbox.ts'
+import type { SearchHit } from '../../../contract/services/sandbox.ts'
 
 /** Longer lines are cut; minified files have lines of megabytes. */
 const maxLineLetters = 1_000

@@ -1,7 +1,7 @@
 import type { PathEffect } from '../../../contract/base/effects.ts'
 import { ToolFailure } from '../../../contract/base/errors.ts'
-import type { PastCall, PastCalls } from '../../../contract/base/history.ts'
-import type { Files } from '../../../contract/base/sandbox.ts'
+import type { PastCall, PastCalls } from '../../../contract/services/history.ts'
+import type { Files } from '../../../contract/services/sandbox.ts'
 import { showPath } from '../base/show-path.ts'
 
 /** Contents that are not kept, and lie at a path that changes: what was only moved is where it went. */

@@ -1,6 +1,6 @@
 import { ToolFailure } from '../../../contract/base/errors.ts'
 import type { ContextWith } from '../../../define/tool-spec.ts'
-import type { PlanContext } from '../../../contract/base/plan.ts'
+import type { PlanContext } from '../../../contract/tool/plan.ts'
 import { lastWords } from '../../../kit/text/show-captured.ts'
 import { describeGuarded, toProtected } from '../../../kit/text/show-guarded.ts'
 

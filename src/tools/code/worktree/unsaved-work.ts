@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Files } from '../../../contract/base/sandbox.ts'
+import type { Files } from '../../../contract/services/sandbox.ts'
 import type { ContextWith } from '../../../define/tool-spec.ts'
 import { digest } from '../../../kit/json/digest.ts'
 import { worktreeNote } from '../../../kit/match/protected-path.ts'

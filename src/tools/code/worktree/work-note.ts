@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Files } from '../../../contract/base/sandbox.ts'
+import type { Files } from '../../../contract/services/sandbox.ts'
 import { fileDigest } from '../../../kit/json/digest.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { worktreeNote } from '../../../kit/match/protected-path.ts'

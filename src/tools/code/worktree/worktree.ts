@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { ToolFailure } from '../../../contract/base/errors.ts'
-import type { Files } from '../../../contract/base/sandbox.ts'
+import type { Files } from '../../../contract/services/sandbox.ts'
 import { isProtected } from '../../../kit/match/protected-path.ts'
 import { invalidInput } from '../base/invalid-input.ts'
 

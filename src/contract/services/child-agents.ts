@@ -1,6 +1,6 @@
-import type { JsonSchema } from './schema.ts'
-import type { CallError } from './errors.ts'
-import type { Json } from './json.ts'
+import type { JsonSchema } from '../base/schema.ts'
+import type { CallError } from '../base/errors.ts'
+import type { Json } from '../base/json.ts'
 import type { TeamPlace } from './teams.ts'
 
 /** What a call wants an agent to do. */

@@ -1,5 +1,5 @@
-import type { Role } from './principal.ts'
-import type { JsonSchema } from './schema.ts'
+import type { Role } from '../base/principal.ts'
+import type { JsonSchema } from '../base/schema.ts'
 
 /** Roles of agents that a definition can name, in order of decreasing reach: never the main one. */
 export const agentRoles = ['orchestrator', 'sub', 'fork', 'worker'] as const satisfies readonly Role[]

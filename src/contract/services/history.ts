@@ -1,4 +1,4 @@
-import type { PathEffect } from './effects.ts'
+import type { PathEffect } from '../base/effects.ts'
 
 /**
  * Paths that one undo takes back at most. A call may move 2,000 files and folders, which are as many paths again, and several calls are

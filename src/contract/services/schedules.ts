@@ -1,6 +1,6 @@
-import type { CallError } from './errors.ts'
-import type { JsonObject } from './json.ts'
-import type { Mode, Role } from './principal.ts'
+import type { CallError } from '../base/errors.ts'
+import type { JsonObject } from '../base/json.ts'
+import type { Mode, Role } from '../base/principal.ts'
 
 /** What a schedule does each time: a call of a tool, or an agent that works on a prompt. */
 export type ScheduledWork =

@@ -1,4 +1,4 @@
-import type { Artifact } from './result.ts'
+import type { Artifact } from '../base/result.ts'
 import type { CommandNetwork, Commands } from './sandbox.ts'
 
 /** A command or an agent that runs on after its call has answered. It ends with its session at the latest. */

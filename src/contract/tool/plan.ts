@@ -1,7 +1,7 @@
-import type { PastCalls } from './history.ts'
-import type { PlanMode } from './plan-mode.ts'
-import type { Principal } from './principal.ts'
-import type { Schedules } from './schedules.ts'
+import type { PastCalls } from '../services/history.ts'
+import type { PlanMode } from '../services/plan-mode.ts'
+import type { Principal } from '../base/principal.ts'
+import type { Schedules } from '../services/schedules.ts'
 import type { Services } from './services.ts'
 
 /** One thing a call would do to the outside. Paths are absolute and resolved; hosts are lower case. */

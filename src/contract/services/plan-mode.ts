@@ -1,4 +1,4 @@
-import type { Mode } from './principal.ts'
+import type { Mode } from '../base/principal.ts'
 
 /** Why a session is in plan mode: a call entered it, the session was opened in it, or a session above is in it. */
 export type PlanModeReason = 'entered' | 'opened' | 'above'

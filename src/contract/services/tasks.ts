@@ -1,5 +1,5 @@
-import type { Json } from './json.ts'
-import type { Role } from './principal.ts'
+import type { Json } from '../base/json.ts'
+import type { Role } from '../base/principal.ts'
 
 /** Where a task stands. The last three are its ends. */
 export type TaskState = 'pending' | 'running' | 'completed' | 'failed' | 'cancelled'

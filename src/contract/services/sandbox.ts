@@ -1,8 +1,8 @@
-import type { EffectHistory, FileEffect, PathEffect, PathState, PermitChanges } from './effects.ts'
-import type { ToolFailure } from './errors.ts'
+import type { EffectHistory, FileEffect, PathEffect, PathState, PermitChanges } from '../base/effects.ts'
+import type { ToolFailure } from '../base/errors.ts'
 import type { Network, Pages } from './network.ts'
-import type { Profile } from './profile.ts'
-import type { Artifact } from './result.ts'
+import type { Profile } from '../base/profile.ts'
+import type { Artifact } from '../base/result.ts'
 
 /** The only way to a side effect. One for a runtime; `enter` binds it to what one call may touch. */
 export interface Sandbox {
