@@ -39,12 +39,17 @@ const rule: fc.Arbitrary<Rule> = fc.record(
   },
   { requiredKeys: ['effect', 'tools'] },
 )
+/** Two that say different things of the very same calls are refused. */
+const rules = fc.uniqueArray(rule, {
+  maxLength: 3,
+  selector: ({ tools = [] }) => tools.join(' '),
+})
 const grant: fc.Arbitrary<Grant> = fc.record(
   { tools: withAgents, roles: grantedRoles },
   { requiredKeys: ['tools'] },
 )
 const policy: fc.Arbitrary<Policy> = fc.record(
-  { rules: fc.array(rule, { maxLength: 3 }), grants: fc.array(grant, { minLength: 1, maxLength: 3 }) },
+  { rules: rules, grants: fc.array(grant, { minLength: 1, maxLength: 3 }) },
   { requiredKeys: ['rules'] },
 )
 const parent: fc.Arbitrary<SessionOptions> = fc.record(

@@ -32,13 +32,22 @@ export interface KeptRun extends StoredRun {
   readonly result: RunResult | null
 }
 
+/** How a run is written. */
+export interface SaveOptions {
+  /** What it was, as the last write returned it; null if it is new. */
+  readonly was: Json
+  readonly added: readonly TranscriptNode[]
+  /** Whether it need not be on the disk before the next record of a call is. */
+  readonly early: boolean
+}
+
 /** Where runs are kept. */
 export interface RunBook extends AgentRuns {
   load(tenant: string, id: string): KeptRun | undefined
   /** How many runs the calls of a session have started. */
   children(tenant: string, session: string): number
-  /** Writes a run and its new nodes, all or nothing. Rejects if another process has taken the run over. */
-  save(run: KeptRun, about: { was: KeptRun | null; added: readonly TranscriptNode[] }): Promise<void>
+  /** Writes a run and its new nodes, all or nothing, and returns what stands there of it. Rejects if another process has taken the run over. */
+  save(run: KeptRun, about: SaveOptions): Promise<Json>
 }
 
 /** The runs in a store. */
@@ -48,10 +57,11 @@ export function createRunBook(store: Store): RunBook {
   return {
     load,
     children: (tenant, session) => store.documents({ tenant, kind: 'child', group: session }).length,
-    async save(run, { was, added }) {
+    async save(run, { was, added, early }) {
       const { id: group, tenant, parent } = run
+      const value = toJson(run)
       const changes: DocumentChange[] = [
-        { tenant, kind: 'run', group, id: group, value: toJson(run), was: was === null ? null : toJson(was) },
+        { tenant, kind: 'run', group, id: group, value, was },
         ...added.map((node): DocumentChange => ({
           tenant,
           kind: 'node',
@@ -63,7 +73,8 @@ export function createRunBook(store: Store): RunBook {
       ]
       if (was === null && parent !== undefined)
         changes.push({ tenant, kind: 'child', group: parent.session, id: group, value: null })
-      await store.append([], { documents: changes })
+      await store.append([], { documents: changes, early })
+      return value
     },
     list: ({ tenant = 'local', limit = 100 } = {}) =>
       store
@@ -121,6 +132,7 @@ function readRun(value: Json | undefined): KeptRun | undefined {
   return value as KeptRun | undefined
 }
 
-function toJson(value: KeptRun | TranscriptNode): Json {
+/** As a store holds it. */
+export function toJson(value: KeptRun | TranscriptNode): Json {
   return JSON.parse(JSON.stringify(value)) as Json
 }

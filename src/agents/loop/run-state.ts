@@ -69,8 +69,8 @@ export interface OpenRun {
   isCutOff: boolean
   kept: KeptRun
   readonly tell: (event: RunEvent) => void
-  /** Adds nodes and changes what is kept, in one write. */
-  save(change: Partial<KeptRun>, added?: readonly NewNode[]): Promise<void>
+  /** Adds nodes and changes what is kept, in one write. `early`: it is on the disk when what follows of it is, such as the begin of its calls. */
+  save(change: Partial<KeptRun>, added?: readonly NewNode[], early?: boolean): Promise<void>
 }
 
 type Without<Node> = Node extends TranscriptNode ? Omit<Node, 'id' | 'at'> : never
