@@ -1,5 +1,5 @@
 import type { AgentModel } from 'handrail/agents'
-import { toChunks, type Said } from '../support/mock-model.ts'
+import { toChunks, type Said } from '../support/said.ts'
 
 /** One answer of an agent: what it says, or what finds that out. */
 export type Act = Said | (() => Said | Promise<Said>)

@@ -6,10 +6,10 @@ import type {
   RegisteredAgentDefinition,
 } from '../../contract/base/agent-definition.ts'
 import type { ChildAgents, ChildReport, ChildWish } from '../../contract/base/child-agents.ts'
-import { ToolFailure } from '../../contract/base/errors.ts'
+import { SetupError, ToolFailure } from '../../contract/base/errors.ts'
 import type { RunOptions, Session, SessionOptions } from '../../contract/runtime.ts'
 import { newId } from '../../kit/new-id.ts'
-import type { KeptRun } from '../loop/run-book.ts'
+import type { KeptRun, RunParent } from '../loop/run-book.ts'
 import { openRun } from '../loop/open-run.ts'
 import type { ChildPlace, OpenRun, RunPorts } from '../loop/run-state.ts'
 import { childTask } from './child-task.ts'
@@ -36,43 +36,80 @@ export function createAgentHost(ports: ChildPorts): AgentHost {
     open: (call): ChildAgents => ({
       async start(wish) {
         const definition = await findDefinition(wish, call.session, ports)
-        const { id, before } = placeOf(call, ports)
+        const { id, before, ended } = placeOf(call, ports)
+        if (ended !== undefined) return toReport(ended, wish.definition)
         const count = before === undefined ? countChild(call.session, started, ports) : undefined
         const starting = startChild(wish, { call, ports, id, before, definition })
         count?.()
         const run = await starting
         if (wish.background === true) {
-          // How it ended stands in its run.
-          run.result.catch(() => undefined)
+          follow(run)
           return { ...emptyReport, agent: id, ...named(wish), state: 'running' }
         }
         return toReport(await run.result, wish.definition)
       },
       async inspect(agent) {
-        const run = ports.book.load(call.session.principal.tenant, agent)
+        const load = () => ports.book.load(call.session.principal.tenant, agent)
+        const run = load()
         if (run?.parent?.session !== call.session.id) throw unknownAgent(agent)
-        return toPresent(run, ports)
+        if (run.parent.background === undefined || !isCutOff(run, ports)) return toPresent(run, ports)
+        await goOn(run, call, ports)
+        return toPresent(load() ?? run, ports)
       },
     }),
   }
 }
 
+interface Place {
+  readonly id: string
+  /** Its run, if it goes on. */
+  readonly before?: KeptRun | undefined
+  /** How it ended, if this very call started it, and was cut off before it could tell. */
+  readonly ended?: RunResult
+}
+
 /**
- * The id of the agent of a call: that of the one that it started before, if that one was cut off or waits; else a new one. Providers count ids from zero, so
- * an agent that has ended says nothing about a new call.
+ * The agent of a call: the one that it started before, if that one was cut off or waits, or if the call was; else a new one. Providers count ids from
+ * zero, so an agent that has ended says nothing about a new call, unless the id of the call is one that a run gave it.
  */
-function placeOf(
-  { session, toolCallId }: StartingCall,
-  ports: ChildPorts,
-): { id: string; before: KeptRun | undefined } {
-  const { book, store } = ports
+function placeOf({ session, toolCallId }: StartingCall, ports: ChildPorts): Place {
+  const { book } = ports
   const { tenant } = session.principal
   const first = `run_${hash('sha256', JSON.stringify([tenant, session.id, toolCallId]), 'hex').slice(0, 24)}`
   const before = book.load(tenant, first)
-  if (before === undefined) return { id: first, before }
-  const isCutOff = before.state === 'running' && !store.lives(before.writer)
-  const goesOn = isCutOff || before.endReason === 'approval_pending'
-  return goesOn ? { id: first, before } : { id: newId('run', ports.now()), before: undefined }
+  if (before === undefined) return { id: first }
+  const goesOn = isCutOff(before, ports) || before.endReason === 'approval_pending'
+  if (goesOn) return { id: first, before }
+  const run = ports.runOf(session)
+  const isSame = run !== undefined && before.parent?.run === run.id && toolCallId.startsWith(`${run.id}.`)
+  return isSame && before.result !== null
+    ? { id: first, ended: before.result }
+    : { id: newId('run', ports.now()) }
+}
+
+/** Whether its process is gone and it had not ended. */
+function isCutOff({ state, writer }: KeptRun, { store }: ChildPorts): boolean {
+  return state === 'running' && !store.lives(writer)
+}
+
+/** Has an agent in the background go on that was cut off. */
+async function goOn(before: KeptRun, call: StartingCall, ports: ChildPorts): Promise<void> {
+  const { id, parent } = before
+  const meant = parent?.definition
+  const definition =
+    meant === undefined ? undefined : await ports.definitions?.find(meant, ports.projectOf(call.session))
+  const wish: ChildWish = { kind: 'sub', task: '', definition: meant, ...parent?.background, background: true }
+  try {
+    follow(await startChild(wish, { call, ports, id, before, definition }))
+  } catch (error) {
+    // Another look at it was faster.
+    if (!(error instanceof SetupError && error.code === 'run_in_progress')) throw error
+  }
+}
+
+/** How one in the background ends stands in its run. */
+function follow({ result }: AgentRun): void {
+  result.catch(() => undefined)
 }
 
 /** Refuses one too many. Returns what counts it. */
@@ -115,6 +152,7 @@ function startChild(wish: ChildWish, start: Start): Promise<AgentRun> {
       toolCallId: call.toolCallId,
       ...(parentRun !== undefined && { run: parentRun.id }),
       ...named(wish),
+      ...(wish.background === true && { background: toBackground(wish) }),
     },
     nodes: wish.kind === 'fork' && before === undefined ? conversationOf(parentRun) : [],
   }
@@ -136,8 +174,19 @@ function startChild(wish: ChildWish, start: Start): Promise<AgentRun> {
   )
 }
 
-/** Its session is below that of the call, so that it can do what that one may, or less, whatever is asked for here. */
-function sessionOf(wish: ChildWish, { call: { session: parent }, id, definition }: Start): SessionOptions {
+function toBackground({ model, timeoutMs }: ChildWish): RunParent['background'] {
+  return { ...(model !== undefined && { model }), ...(timeoutMs !== undefined && { timeoutMs }) }
+}
+
+/**
+ * Its session is below that of the call, so that it can do what that one may, or less, whatever is asked for here. One that goes on has the tools that it
+ * had.
+ */
+function sessionOf(
+  wish: ChildWish,
+  { call: { session: parent }, id, before, definition }: Start,
+): SessionOptions {
+  if (before !== undefined) return { parent }
   const allowedTools = childTools(wish, { definition, parent })
   return {
     parent,

@@ -13,6 +13,8 @@ export interface RunParent {
   readonly run?: string
   /** Id of the definition of its agent. */
   readonly definition?: string
+  /** What its call asked for, if the call did not wait for it. */
+  readonly background?: { readonly model?: string; readonly timeoutMs?: number }
 }
 
 /** All that a run needs to go on in another process. */
