@@ -98,7 +98,13 @@ async function goOn(before: KeptRun, call: StartingCall, ports: ChildPorts): Pro
   const meant = parent?.definition
   const definition =
     meant === undefined ? undefined : await ports.definitions?.find(meant, ports.projectOf(call.session))
-  const wish: ChildWish = { kind: 'sub', task: '', definition: meant, ...parent?.background, background: true }
+  const wish: ChildWish = {
+    kind: 'sub',
+    task: '',
+    definition: meant,
+    ...parent?.background,
+    background: true,
+  }
   try {
     follow(await startChild(wish, { call, ports, id, before, definition }))
   } catch (error) {
