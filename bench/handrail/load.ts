@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type * as Handrail from 'handrail'
 import type * as Agents from 'handrail/agents'
+import type * as Evidence from 'handrail/evidence'
 import type * as Tools from 'handrail/tools'
 import type * as AiSdk from 'handrail/ai-sdk'
 import type * as Telemetry from 'handrail/telemetry'
@@ -22,6 +23,11 @@ export async function loadTools(): Promise<typeof Tools> {
 /** Its door for agents. */
 export async function loadAgents(): Promise<typeof Agents> {
   return import(find('handrail/agents'))
+}
+
+/** Its door for evidence. */
+export async function loadEvidence(): Promise<typeof Evidence> {
+  return import(find('handrail/evidence'))
 }
 
 /** Its door for telemetry. */
