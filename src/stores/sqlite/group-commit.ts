@@ -54,14 +54,7 @@ export function createGroupCommit({ write, sync, hitsAll, kept, lost }: GroupWri
   const reject = (group: readonly Waiting[], error: unknown): void => {
     for (const one of group) one.reject(lost(one.entries, error))
   }
-  const writeGroup = (group: readonly Waiting[]): void => {
-    try {
-      write(group)
-    } catch (error) {
-      if (group.length === 1 || hitsAll(error)) reject(group, error)
-      else for (const one of group) writeGroup([one])
-      return
-    }
+  const taken = (group: readonly Waiting[]): void => {
     for (const one of group)
       if (isEarly(one)) {
         owed = true
@@ -73,7 +66,7 @@ export function createGroupCommit({ write, sync, hitsAll, kept, lost }: GroupWri
     early = undefined
     const group = waiting
     waiting = []
-    if (group.length > 0) writeGroup(group)
+    if (group.length > 0) writeGroup(group, { write, hitsAll, taken, reject })
   }
   const schedule = (): void => {
     if (waiting.length + written.length === 0) return
@@ -125,6 +118,23 @@ export function createGroupCommit({ write, sync, hitsAll, kept, lost }: GroupWri
       }
     },
   }
+}
+
+interface Written extends Pick<GroupWriting, 'write' | 'hitsAll'> {
+  taken: (group: readonly Waiting[]) => void
+  reject: (group: readonly Waiting[], error: unknown) => void
+}
+
+/** Writes a group as one, or what is left of it without those that cannot be written. */
+function writeGroup(group: readonly Waiting[], to: Written): void {
+  try {
+    to.write(group)
+  } catch (error) {
+    if (group.length === 1 || to.hitsAll(error)) to.reject(group, error)
+    else for (const one of group) writeGroup([one], to)
+    return
+  }
+  to.taken(group)
 }
 
 /** Records are answered for when the disk has them. */
