@@ -8,22 +8,24 @@ import { toChunks, type Said } from '../support/said.ts'
 
 /**
  * A process that is killed at any time. It goes on with the run that was not over, or starts one, and another: an agent that starts a command and two agents, the
- * command and one of them in the background. Each of those claims a step, adds a line to a file after a person's yes, and completes the step. It prints a letter for each event.
+ * command and one of them in the background. Each of those claims a step, adds a line to a file, and another one after a person's yes, and completes the step. It prints a letter for each event.
  */
 const [folder = '', task = '', most = '1000'] = process.argv.slice(2)
 
-const add = defineTool({
-  name: 'demo.add',
-  description: 'Adds a line to a file.',
-  permission: 'write',
-  input: { type: 'object', properties: { line: { type: 'string' } }, required: ['line'] },
-  async run({ line }) {
-    await sleep(Math.random() * 3)
-    appendFileSync(join(folder, 'lines'), `${line}\n`)
-    await sleep(Math.random() * 3)
-    return { line }
-  },
-})
+function lineTool(name: string) {
+  return defineTool({
+    name,
+    description: 'Adds a line to a file.',
+    permission: 'write',
+    input: { type: 'object', properties: { line: { type: 'string' } }, required: ['line'] },
+    async run({ line }) {
+      await sleep(Math.random() * 5)
+      appendFileSync(join(folder, 'lines'), `${line}\n`)
+      await sleep(Math.random() * 5)
+      return { line }
+    },
+  })
+}
 const pause = defineTool({
   name: 'demo.pause',
   description: 'Waits a little.',
@@ -58,6 +60,7 @@ function decide(prompt: readonly Message[]): Said {
   if (state === 'completed') return { text: `The ${step} is done.` }
   if (state !== 'running')
     return { calls: [call('agent__task_claim_step', { task_id: task, step_id: step })] }
+  if (!called('demo__note')) return { calls: [call('demo__note', { line: `${step} noted` })] }
   if (!called('demo__add')) return { calls: [call('demo__add', { line: step })] }
   const end = { task_id: task, step_id: step, attempt: Number(attempt), status: 'completed' }
   return { calls: [call('agent__task_update_step', end)] }
@@ -106,11 +109,11 @@ const model = {
 const runtime = await createRuntime({
   project: folder,
   home: folder,
-  tools: [add, pause, codeTools(), delegationTools(), taskTools()],
+  tools: [lineTool('demo.note'), lineTool('demo.add'), pause, codeTools(), delegationTools(), taskTools()],
   sandbox: 'host',
   policy: {
     rules: [
-      { effect: 'allow', tools: ['agent.*'] },
+      { effect: 'allow', tools: ['agent.*', 'demo.note'] },
       { effect: 'allow', tools: ['code.run_command'], argv: ['*', '**'] },
     ],
   },
