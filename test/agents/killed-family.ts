@@ -8,7 +8,8 @@ import { toChunks, type Said } from '../support/said.ts'
 
 /**
  * A process that is killed at any time. It goes on with the run that was not over, or starts one, and another: an agent that starts a command and two agents, the
- * command and one of them in the background. Each of those claims a step, adds a line to a file, and another one after a person's yes, and completes the step. It prints a letter for each event.
+ * command and one of them in the background. Each of those claims a step, adds a line to a file, and another one after a person's yes, and completes the step. It prints a
+ * letter for each event of the first agent, each answer and each line.
  */
 const [folder = '', task = '', most = '1000'] = process.argv.slice(2)
 
@@ -19,6 +20,7 @@ function lineTool(name: string) {
     permission: 'write',
     input: { type: 'object', properties: { line: { type: 'string' } }, required: ['line'] },
     async run({ line }) {
+      process.stdout.write('.')
       await sleep(Math.random() * 5)
       appendFileSync(join(folder, 'lines'), `${line}\n`)
       await sleep(Math.random() * 5)
@@ -101,6 +103,7 @@ const model = {
   provider: 'mock',
   modelId: 'mock',
   async doStream({ prompt }: { prompt: readonly Message[] }) {
+    process.stdout.write('.')
     await sleep(Math.random() * 3)
     return { stream: ReadableStream.from(toChunks(decide(prompt))) }
   },
