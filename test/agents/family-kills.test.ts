@@ -62,6 +62,24 @@ test(`of ${kills} agents killed with agents below them, steps and approvals each
   await expect.poll(() => commandsOf(place)).toEqual([])
 }, 900_000)
 
+test.each([
+  { kind: 'foreground', asked: 0 },
+  { kind: 'background', asked: 1 },
+])(
+  'an agent in the $kind whose parent is killed is asked $asked times more, and is not started twice (AGENT-2)',
+  async ({ kind, asked }) => {
+    const place = makePlace()
+    const program = join(import.meta.dirname, 'dying-parent.ts')
+    const start = (fate: string) => startProgram(place, [onBundle, program, place.project, kind, fate]).ended
+    expect(await start('dies')).toMatchObject({ signal: 'SIGKILL', stderr: '' })
+    const second = await start('lives')
+    expect(second).toMatchObject({ code: 0, stderr: '', stdout: `${'asked\n'.repeat(asked)}completed\n` })
+    const runtime = await openTasks({ store: { path: join(place.project, 'store.db') } })
+    const runs = runtime.runs.list()
+    expect(runs.map(({ endReason }) => endReason)).toEqual(['completed', 'completed'])
+  },
+)
+
 function startFamily(place: Place, task: string, count: number) {
   const program = join(import.meta.dirname, 'killed-family.ts')
   return startProgram(place, [onBundle, program, place.project, task, String(count)])

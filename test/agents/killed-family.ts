@@ -7,9 +7,9 @@ import { taskTools } from 'handrail/tools'
 import { toChunks, type Said } from '../support/said.ts'
 
 /**
- * A process that is killed at any time. It goes on with the run that was not over, or starts one, and another: an agent that starts a command and two agents, the
- * command and one of them in the background. Each of those claims a step, adds a line to a file, and another one after a person's yes, and completes the step. It prints a
- * letter for each event of the first agent, each answer and each line.
+ * A process that is killed at any time. It goes on with the run that was not over, or starts one, and another: an agent that starts a command and two
+ * agents, the command and one of them in the background. Each of those claims a step, adds a line to a file, and another one after a person's yes, and
+ * completes the step. It prints a letter for each event of the first agent, each answer and each line.
  */
 const [folder = '', task = '', most = '1000'] = process.argv.slice(2)
 
