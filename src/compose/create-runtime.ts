@@ -12,7 +12,8 @@ import { listUndoable } from '../runtime/undo/list-undoable.ts'
 import { openClosings } from './close-with.ts'
 import { createToolChanges } from './change-tools.ts'
 import { openAgents } from './open-agents.ts'
-import { openSession, type SessionSurroundings } from './open-session.ts'
+import { openSchedules } from './open-schedules.ts'
+import { openSession, type SessionPlace, type SessionSurroundings } from './open-session.ts'
 import { refuseWrongKinds } from './options/check-options.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
 import { reloadPolicy } from './reload-policy.ts'
@@ -72,13 +73,14 @@ function toRuntime(parts: RuntimeParts): Runtime {
     isRuntimeClosed: () => closed,
     lease: (tenant) => registry.lease(tenant),
   }
-  const open = (options: SessionOptions = {}, id?: string): Session => {
+  const open = (options: SessionOptions = {}, place: SessionPlace = {}): Session => {
     refuseIfClosed()
-    const session = openSession(tenants, options, { ...around, id })
+    const session = openSession(tenants, options, { ...around, ...place })
     sessions.add(session)
     return session
   }
   const agents = openAgents(parts, { approvals, families, openSession: open, options: parts.resolved.agents })
+  const schedules = openSchedules(parts, { agents, approvals, openSession: open })
   const runtime: Runtime = {
     project: resolved.project,
     registry,
@@ -95,6 +97,7 @@ function toRuntime(parts: RuntimeParts): Runtime {
     },
     session: (options) => open(options),
     runs: agents.runs,
+    schedules,
     async run(options) {
       refuseIfClosed()
       return agents.run(options)
@@ -117,6 +120,7 @@ function toRuntime(parts: RuntimeParts): Runtime {
     undoable: (query) => listUndoable(stores.history, query),
     close: once(async () => {
       closed = true
+      await schedules.close()
       await agents.close()
       await Promise.all([...sessions].map((session) => session.close()))
       closeAll()

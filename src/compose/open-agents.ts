@@ -1,13 +1,17 @@
-import type { ChildPorts } from '../agents/children/create-agent-host.ts'
+import { keptAgents } from '../agents/children/background.ts'
+import type { ResumingHost } from '../agents/children/create-agent-host.ts'
+import type { ChildPorts } from '../agents/children/child-ports.ts'
+import { createTeamBook } from '../agents/teams/create-team-book.ts'
 import { createRunBook } from '../agents/loop/run-book.ts'
 import type { OpenRun, RunPorts } from '../agents/loop/run-state.ts'
 import type { AgentDefinitionRegistry } from '../contract/base/agent-definition.ts'
-import type { AgentHost } from '../contract/agent-host.ts'
+import { runtimeOver } from '../contract/agent-host.ts'
 import type { AgentRun, AgentRuns } from '../contract/agent-run.ts'
 import type { PendingApprovals } from '../contract/pending-approval.ts'
 import type { RunOptions, Session } from '../contract/runtime.ts'
 import { reserveModelUse } from '../runtime/limits/model-budgets.ts'
 import type { Family } from '../runtime/state/family.ts'
+import { createAgentWorktrees } from './agent-worktrees.ts'
 import type { AgentOptions } from './options/agent-options.ts'
 import type { RuntimeParts } from './runtime-parts.ts'
 import { localTenant } from './tenant-contexts.ts'
@@ -16,6 +20,8 @@ import { localTenant } from './tenant-contexts.ts'
 export interface Agents {
   readonly runs: AgentRuns
   run(options: RunOptions): Promise<AgentRun>
+  /** Starts a run under this id. */
+  runAs(id: string, options: RunOptions): Promise<AgentRun>
   /** Aborts the runs, and resolves when they have ended. */
   close(): Promise<void>
 }
@@ -31,30 +37,54 @@ export interface AgentSurroundings {
 /** Opens the agents of a runtime. What runs them is loaded with the first one. */
 export function openAgents(parts: RuntimeParts, around: AgentSurroundings): Agents {
   const open = new Set<AgentRun>()
-  const ports = toPorts(parts, around, open)
-  parts.agents.host = createLazyHost(ports)
+  const ports: ChildPorts = {
+    ...toPorts(parts, around, open),
+    resumeAgents: async ({ session }) => (await load()).resume(session),
+  }
+  const load = createLoader(ports)
+  parts.agents.host = {
+    open: (call) => ({
+      start: async (wish) => (await load()).open(call).start(wish),
+      inspect: async (agent) => (await load()).open(call).inspect(agent),
+      dispatch: async (order) => (await load()).open(call).dispatch(order),
+      pools: async (pool) => (await load()).open(call).pools(pool),
+    }),
+    openTeams: (call) => ({
+      create: async (team) => (await load()).openTeams(call).create(team),
+      send: async (message) => (await load()).openTeams(call).send(message),
+      delete: async (team) => (await load()).openTeams(call).delete(team),
+    }),
+    kept: (session) => keptAgents(session, ports),
+  }
   return {
     runs: ports.book,
     async run(options) {
       const { openRun } = await import('../agents/loop/open-run.ts')
       return openRun(options, ports)
     },
+    async runAs(id, options) {
+      const { openRun } = await import('../agents/loop/open-run.ts')
+      return openRun(options, ports, { id, nodes: [], worktree: undefined })
+    },
     async close() {
       const running = [...open]
-      for (const run of running) run.abort('The runtime is closing.')
+      for (const run of running) run.abort(runtimeOver)
       await Promise.allSettled(running.map(({ result }) => result))
     },
   }
 }
 
+const usualPools = { default: { size: 4, description: 'Workers for the steps of any task.' } }
+
 function toPorts(
-  { stores: { store }, tenants, resolved }: RuntimeParts,
+  { stores: { store }, tenants, resolved, onError }: RuntimeParts,
   { approvals, families, openSession, options }: AgentSurroundings,
   open: Set<AgentRun>,
-): ChildPorts {
+): Omit<ChildPorts, 'resumeAgents'> {
   const contextOf = ({ principal: { tenant } }: Session) => tenants.of(tenant).context
   const runs = new WeakMap<Session, OpenRun>()
-  const { model, models = {}, childrenPerSession = 100 } = options
+  const { model, models = {}, childrenPerSession = 100, workerPools = usualPools } = options
+  const teams = createTeamBook({ store, now: resolved.now })
   const { context } = tenants.of(localTenant)
   return {
     book: createRunBook(store),
@@ -81,26 +111,36 @@ function toPorts(
       }
     },
     childrenPerSession,
+    workerPools,
+    teams,
+    mailboxes: teams,
+    tasksOf(session, id) {
+      const { tenant, actor, role } = session.principal
+      const caller = { tenant, actor, role, session: id, claims: [], ended: () => false }
+      return contextOf(session).tasks.open({ ...caller, redact: (value) => value })
+    },
     projectOf: (session) => contextOf(session).project,
     // A host hands it in as a service, for the tool that lists definitions too.
     definitions: context.services['agentDefinitions'] as AgentDefinitionRegistry | undefined,
     findModel: (name) =>
       name === undefined ? model : Object.hasOwn(models, name) ? models[name] : undefined,
     runOf: (session) => runs.get(session),
+    worktrees: createAgentWorktrees(tenants),
+    async hold(session, agent) {
+      const family = families.get(session)
+      if (family === undefined) throw new Error('An agent can be held by a session of its runtime alone.')
+      await family.hold(agent)
+    },
+    report: (agent, cause) => onError({ call: '', tool: `agent ${agent}`, cause }),
   }
 }
 
 /** What starts agents is loaded with the first call that does. */
-function createLazyHost(ports: ChildPorts): AgentHost {
+function createLoader(ports: ChildPorts): () => Promise<ResumingHost> {
+  let host: Promise<ResumingHost> | undefined
   const load = async () => {
     const { createAgentHost } = await import('../agents/children/create-agent-host.ts')
     return createAgentHost(ports)
   }
-  let host: ReturnType<typeof load> | undefined
-  return {
-    open: (call) => ({
-      start: async (wish) => (await (host ??= load())).open(call).start(wish),
-      inspect: async (agent) => (await (host ??= load())).open(call).inspect(agent),
-    }),
-  }
+  return () => (host ??= load())
 }

@@ -1,6 +1,7 @@
 import { SetupError } from '../contract/base/errors.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
 import { roles, type Principal, type Role } from '../contract/base/principal.ts'
+import type { StepScope } from '../contract/base/tasks.ts'
 import type { Session, SessionOptions, ToolRestriction } from '../contract/runtime.ts'
 import type { OwnTool } from '../contract/observed.ts'
 import type { Registered } from '../contract/registry.ts'
@@ -32,11 +33,19 @@ export interface SessionSurroundings {
   lease(tenant: string): ViewLease
 }
 
+/** Where a session stands that an agent opened. */
+export interface SessionPlace {
+  /** For one below another, which has none of its own. */
+  readonly id?: string | undefined
+  /** The worktree that it is held to. Default: that of its parent. */
+  readonly worktree?: string | undefined
+}
+
 /** Opens a session with every default filled in. Throws a SetupError with every issue of the options. */
 export function openSession(
   tenants: TenantContexts,
   given: SessionOptions,
-  around: SessionSurroundings & { readonly id?: string | undefined },
+  around: SessionSurroundings & SessionPlace,
 ): Session {
   const parent = given.parent === undefined ? undefined : around.families.get(given.parent)
   const issues = checkSessionOptions(given, parent)
@@ -44,7 +53,9 @@ export function openSession(
   // It is shown to tools, hooks and persons, none of whom may make another one of it.
   const principal = Object.freeze(toPrincipal(given, parent))
   const { tenant, role } = principal
-  const { context, options } = tenants.of(tenant)
+  const { context: whole, options } = tenants.of(tenant)
+  const worktree = around.worktree ?? parent?.worktree
+  const context = worktree === undefined ? whole : tenants.worktrees.of(tenant, worktree)
   const opened = given.mode ?? parent?.mode.beneath() ?? context.policy.defaultMode
   if (opened === 'bypass' && !context.policy.allowBypass) throw bypassRefusal()
   const kept = openKept(given, principal, context)
@@ -60,6 +71,7 @@ export function openSession(
     approver: parent === undefined ? (given.approve ?? options.approve) : parent.approver,
     elicit: parent === undefined ? (given.elicit ?? options.elicit) : parent.elicit,
     standingConsents: (given.standingConsents ?? true) && (parent?.standingConsents ?? true),
+    claims: [...(parent?.claims ?? []), ...(given.claims === undefined ? [] : [copyClaims(given.claims)])],
     signal: given.signal,
     observes: given.observes && { agent: given.observes.agent, session: given.observes.session },
     ownTool: createOwnTools(context),
@@ -76,6 +88,7 @@ export function openSession(
       }),
     ...narrowing,
     id: around.id,
+    worktree,
     kept,
     todos: kept?.todos ?? createPart(),
     presentation: presentTool,
@@ -89,6 +102,10 @@ export function openSession(
   })
   around.families.set(session, family)
   return session
+}
+
+function copyClaims({ task, steps }: StepScope): StepScope {
+  return { task, ...(steps !== undefined && { steps: [...steps] }) }
 }
 
 /** What is kept of a session with an id of its own. */

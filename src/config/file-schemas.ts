@@ -81,6 +81,39 @@ const webSearch = object(
   { description: 'The engine behind web.search. Absent: there is no such tool.', required: ['engine'] },
 )
 
+const triggers = {
+  type: 'object',
+  additionalProperties: object(
+    {
+      url: described(text, 'Where a JSON body is sent by POST.'),
+      description: described(text, 'What it does, for the model.'),
+      secret: described(
+        text,
+        'Name of the environment variable with the secret (whsec_…) that signs requests.',
+      ),
+    },
+    { description: 'Something on another machine that a call starts.', required: ['url'] },
+  ),
+  description: 'What remote.trigger starts, by name. Absent: there is no such tool.',
+} as const
+
+const settingValue = { type: ['string', 'number', 'boolean'] } as const
+
+const modelSettings = {
+  type: 'object',
+  additionalProperties: object(
+    {
+      type: { enum: ['string', 'number', 'boolean'] },
+      enum: { type: 'array', minItems: 1, items: settingValue, description: 'The values that there are.' },
+      default: described(settingValue, 'What it is as long as no call set it.'),
+      description: described(text, 'What it means, for the model.'),
+      writable: described(flag, 'Whether calls may set it. Default false.'),
+    },
+    { description: 'A setting that is open to models.', required: ['type'] },
+  ),
+  description: 'What internal.config shows and sets, by key. Absent: there is no such tool.',
+} as const
+
 const commands = object(
   {
     hosts: described(
@@ -167,6 +200,24 @@ const undo: JsonSchema = {
   },
 }
 
+const workerPools: JsonSchema = {
+  type: 'object',
+  minProperties: 1,
+  description: 'Workers for steps of tasks, by the ids of their pools. Default: a pool "default" of 4.',
+  additionalProperties: object(
+    {
+      size: { type: 'integer', minimum: 1, maximum: 100, description: 'How many work at once.' },
+      description: described(text, 'What its workers are for, for the model that dispatches them.'),
+      definition: described(text, 'Id of an agent definition. Default: none.'),
+      allowedTools: described(
+        texts,
+        'Patterns of tools that its workers ask for beside those of every worker. Default: those of the definition.',
+      ),
+    },
+    { description: 'Workers of one kind.', required: ['size'] },
+  ),
+}
+
 /** `<home>/config.json`. */
 export const configurationSchema: JsonSchema = object(
   {
@@ -190,13 +241,16 @@ export const configurationSchema: JsonSchema = object(
       type: 'array',
       items: { enum: toolGroups },
       description:
-        'Groups of built-in tools beside those for files, commands, jobs, artifacts and the web: agent starts agents and lists their definitions, plan has plan mode and todos, task has tasks whose steps workers claim, user asks the person. Default: none.',
+        'Groups of built-in tools beside those for files, commands, jobs, artifacts and the web: agent starts agents, teams and workers, plan has plan mode and todos, task has tasks whose steps workers claim, user asks the person. Default: none.',
     },
+    workerPools,
     commands,
     hooks: list(commandHookSchema, 'Programs that see calls before or after they run.'),
     languageServers,
     network,
     webSearch,
+    triggers,
+    modelSettings,
     limits,
     undo,
     overlapCalls: described(

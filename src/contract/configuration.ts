@@ -63,6 +63,28 @@ export interface WebSearchConfiguration {
   secret?: string
 }
 
+/** Something on another machine that a call of `remote.trigger` starts, by a POST with a JSON body. */
+export interface TriggerConfiguration {
+  url: string
+  /** What it does, for the model. */
+  description?: string
+  /** Name of the secret that signs requests as Standard Webhooks says (`whsec_…`); on the command line, of an environment variable. */
+  secret?: string
+}
+
+/** A setting that is open to models: what `internal.config` shows and, if `writable`, sets. */
+export interface ModelSettingConfiguration {
+  type: 'string' | 'number' | 'boolean'
+  /** The values that there are. Default: all of the type; of a text at most 10,000 characters. */
+  enum?: readonly (string | number | boolean)[]
+  /** What it is as long as no call set it. */
+  default?: string | number | boolean
+  /** What it means, for the model. */
+  description?: string
+  /** Whether calls may set it. Default false. */
+  writable?: boolean
+}
+
 /** What the commands of `code.run_command` and `code.run_shell` get beside what all commands get. */
 export interface CommandsConfiguration {
   /** Hosts that isolated commands may reach: names, `*.example.com` or `*`. Default: none. */
@@ -126,8 +148,20 @@ export interface UndoConfiguration {
   callBytes?: number
 }
 
+/** Workers of one kind, which `agent.dispatch_worker` sets to steps of tasks. */
+export interface WorkerPoolConfiguration {
+  /** How many work at once, for each tenant. */
+  size: number
+  /** What its workers are for, for the model that dispatches them. */
+  description?: string
+  /** Id of an agent definition: its instructions, tools, bounds and model. Default: none. */
+  definition?: string
+  /** Names or patterns of tools that its workers ask for beside those of every worker. Default: those of the definition. */
+  allowedTools?: readonly string[]
+}
+
 /** Groups of built-in tools that there are only if they are asked for. */
-export const toolGroups = ['agent', 'plan', 'task', 'user'] as const
+export const toolGroups = ['agent', 'plan', 'schedule', 'task', 'user'] as const
 
 /** `<home>/config.json`. */
 export interface Configuration {
@@ -153,11 +187,17 @@ export interface Configuration {
   toolGroups?: readonly (typeof toolGroups)[number][]
   /** What commands may reach of the network, and the secrets that they get. */
   commands?: CommandsConfiguration
+  /** Workers by the ids of their pools. Default: a pool `default` of 4. */
+  workerPools?: { readonly [pool: string]: WorkerPoolConfiguration }
   /** What `code.lsp` asks, by name, beside the servers that it knows: `typescript`, `rust`, `go`, `python`, `pylsp`, `clangd`. */
   languageServers?: { readonly [name: string]: LanguageServerConfiguration }
   network?: NetworkConfiguration
   /** If absent, the tool `web.search` does not exist. */
   webSearch?: WebSearchConfiguration
+  /** What the tool `remote.trigger` starts, by name. If absent, that tool does not exist. */
+  triggers?: Readonly<Record<string, TriggerConfiguration>>
+  /** Settings that are open to models, by key. If absent, the tool `internal.config` does not exist. */
+  modelSettings?: Readonly<Record<string, ModelSettingConfiguration>>
   limits?: RuntimeLimits
   /** What is kept so that calls can be taken back. Default true; `false` keeps nothing. */
   undo?: boolean | UndoConfiguration

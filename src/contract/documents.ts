@@ -6,12 +6,19 @@ export type DocumentKind =
   | 'run_model'
   | 'child'
   | 'node'
+  | 'worktree'
   | 'task'
   | 'step'
   | 'team'
   | 'message'
+  | 'worker'
   | 'todo'
   | 'definition'
+  | 'setting'
+  | 'schedule'
+  | 'schedule_run'
+  | 'schedule_book'
+  | 'schedule_runner'
 
 /**
  * What work leaves behind, and what there may be too many of to be facts, such as the steps of a task. Unique by tenant, kind, group and id. Its value

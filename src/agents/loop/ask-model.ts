@@ -30,7 +30,7 @@ export async function askModel(run: OpenRun): Promise<RunEnd | undefined> {
   const calls = readCalls(next)
   const node: NewNode = { type: 'assistant', content, finishReason, usage }
   const change = { turns: turn, usage: addUsage(kept.usage, usage), hasOpenCalls: calls.length > 0 }
-  await run.save(change, [node], true)
+  await run.save(change, [node], { early: true })
   tell({ type: 'turn_ended', turn, usage })
   return undefined
 }

@@ -13,18 +13,18 @@ import { createEventQueue } from './create-event-queue.ts'
 import { toJson, unknownRun, type KeptRun } from './run-book.ts'
 import { runAgent } from './run-agent.ts'
 import { checkRunOptions, isSession, toKeptSession, toSettings } from './run-settings.ts'
-import type { ChildPlace, NewNode, OpenRun, RunPorts } from './run-state.ts'
+import type { RunPlace, NewNode, OpenRun, RunPorts } from './run-state.ts'
 
 /** The runs that this process has under way, by their stores. */
 const underWay = new WeakMap<Store, Set<string>>()
 
 /** Starts a run, or goes on with one; that is durable when this resolves. Rejects with a SetupError for every issue of the options. */
-export async function openRun(options: RunOptions, ports: RunPorts, place?: ChildPlace): Promise<AgentRun> {
+export async function openRun(options: RunOptions, ports: RunPorts, place?: RunPlace): Promise<AgentRun> {
   const issues = checkRunOptions(options, ports.checker)
   if (issues.length > 0) throw new SetupError('invalid_options', 'The run cannot be started:', issues)
   const before = options.resume === undefined ? undefined : loadRun(options, ports, place)
   const id = before?.id ?? place?.id ?? newId('run', ports.now())
-  const { session, isOwn } = takeSession(options, { id, before, ports })
+  const { session, isOwn } = takeSession(options, { id, before, place, ports })
   const controller = new AbortController()
   const signals = options.signal === undefined ? [] : [options.signal]
   const signal = AbortSignal.any([controller.signal, ...signals])
@@ -50,6 +50,7 @@ export async function openRun(options: RunOptions, ports: RunPorts, place?: Chil
       // Who starts a run may follow it from its first event.
       await setImmediate()
       state.tell({ type: 'run_started', run: id, session: session.id, resumed: before !== undefined })
+      if (before !== undefined) await ports.resumeAgents(state)
       return await runAgent(state)
     } finally {
       await end()
@@ -71,7 +72,7 @@ export async function openRun(options: RunOptions, ports: RunPorts, place?: Chil
 function loadRun(
   { resume = '', session, prompt }: RunOptions,
   { book, store }: RunPorts,
-  place: ChildPlace | undefined,
+  place: RunPlace | undefined,
 ): KeptRun {
   const tenant = (isSession(session) ? session.principal.tenant : session?.tenant) ?? 'local'
   const before = book.load(tenant, resume)
@@ -114,8 +115,9 @@ function inProgress(id: string, where: string): SetupError {
 
 function takeSession(
   { session: given }: RunOptions,
-  { id, before, ports }: { id: string; before: KeptRun | undefined; ports: RunPorts },
+  about: { id: string; before: KeptRun | undefined; place: RunPlace | undefined; ports: RunPorts },
 ): { session: Session; isOwn: boolean } {
+  const { id, before, place, ports } = about
   if (isSession(given)) {
     if (before !== undefined && before.session !== given.id)
       throw new SetupError(
@@ -134,7 +136,7 @@ function takeSession(
   const session =
     own.parent === undefined
       ? ports.openSession({ ...own, id: kept?.id ?? given?.id ?? id })
-      : ports.openSession(withoutId(own), id)
+      : ports.openSession(withoutId(own), { id, worktree: place?.worktree })
   return { session, isOwn: true }
 }
 
@@ -142,7 +144,7 @@ function toOpenRun(
   options: RunOptions,
   about: Pick<OpenRun, 'id' | 'session' | 'ports' | 'signal' | 'tell'> & {
     before: KeptRun | undefined
-    place: ChildPlace | undefined
+    place: RunPlace | undefined
   },
 ): OpenRun {
   const { before, place, id, session, ports } = about
@@ -186,14 +188,14 @@ function toOpenRun(
     kept,
     isCutOff: before?.state === 'running',
     wait: options.wait ?? false,
-    async save(change, added = [], early = false) {
+    async save(change, added = [], { documents = [], early = false } = {}) {
       const first = this.kept.nodes
       const named = added.map(
         (node, index): TranscriptNode =>
           ({ ...node, id: `${id}.${first + index + 1}`, at: ports.now() }) as TranscriptNode,
       )
       const next: KeptRun = { ...this.kept, ...change, nodes: first + named.length }
-      saved = await ports.book.save(next, { was: saved, added: named, early })
+      saved = await ports.book.save(next, { was: saved, added: named, documents, early })
       this.kept = next
       nodes.push(...named)
     },

@@ -13,8 +13,20 @@ export interface RunParent {
   readonly run?: string
   /** Id of the definition of its agent. */
   readonly definition?: string
-  /** What its call asked for, if the call did not wait for it. */
-  readonly background?: { readonly model?: string; readonly timeoutMs?: number }
+  /** Of one that runs on after its call: what its job is called, and what it takes to go on with it. */
+  readonly background?: BackgroundCall
+  /** Name of the worktree that it is held to. */
+  readonly worktree?: string
+}
+
+/** What started an agent in the background. */
+export interface BackgroundCall {
+  readonly call: string
+  readonly tool: string
+  readonly title: string
+  /** The model that the call named. */
+  readonly model?: string
+  readonly timeoutMs?: number
 }
 
 /** All that a run needs to go on in another process. */
@@ -32,24 +44,37 @@ export interface KeptRun extends StoredRun {
   /** `maxTurns` counts from this turn on. */
   readonly countsFrom: number
   readonly result: RunResult | null
+  /** Absent before it has ended once. */
+  readonly ended?: RunEnded
 }
 
-/** How a run is written. */
-export interface SaveOptions {
-  /** What it was, as the last write returned it; null if it is new. */
-  readonly was: Json
-  readonly added: readonly TranscriptNode[]
-  /** Whether it need not be on the disk before the next record of a call is. */
-  readonly early: boolean
+/** What told a run to end whose time was over. */
+export const timeOver = 'its time was over'
+
+/** When a run ended, and what told it to, if something did. */
+export interface RunEnded {
+  readonly at: number
+  readonly by?: string
 }
 
 /** Where runs are kept. */
 export interface RunBook extends AgentRuns {
   load(tenant: string, id: string): KeptRun | undefined
-  /** How many runs the calls of a session have started. */
-  children(tenant: string, session: string): number
+  /** The ids of the runs that calls of a session have started. */
+  children(tenant: string, session: string): readonly string[]
   /** Writes a run and its new nodes, all or nothing, and returns what stands there of it. Rejects if another process has taken the run over. */
-  save(run: KeptRun, about: SaveOptions): Promise<Json>
+  save(
+    run: KeptRun,
+    about: {
+      /** What it was, as the last write returned it; null if it is new. */
+      was: Json
+      added: readonly TranscriptNode[]
+      /** What has to be written with it. */
+      documents: readonly DocumentChange[]
+      /** As of `Store.append`. */
+      early: boolean
+    },
+  ): Promise<Json>
 }
 
 /** The runs in a store. */
@@ -58,8 +83,9 @@ export function createRunBook(store: Store): RunBook {
     readRun(store.documents({ tenant, kind: 'run', group: id, id })[0]?.value)
   return {
     load,
-    children: (tenant, session) => store.documents({ tenant, kind: 'child', group: session }).length,
-    async save(run, { was, added, early }) {
+    children: (tenant, session) =>
+      store.documents({ tenant, kind: 'child', group: session }).map(({ id }) => id),
+    async save(run, { was, added, documents, early }) {
       const { id: group, tenant, parent } = run
       const value = toJson(run)
       const changes: DocumentChange[] = [
@@ -72,6 +98,7 @@ export function createRunBook(store: Store): RunBook {
           value: toJson(node),
           was: null,
         })),
+        ...documents,
       ]
       if (was === null && parent !== undefined)
         changes.push({ tenant, kind: 'child', group: parent.session, id: group, value: null })

@@ -31,7 +31,7 @@ export async function runCalls(
   const { order } = results.step.taken
   const content = typeof message?.content === 'string' ? [] : (message?.content ?? [])
   const reply: NewNode = { type: 'tool', content: content as unknown as Json[], calls: order }
-  await run.save({ step: null, hasOpenCalls: false }, [...newInstructions(run), reply], true)
+  await run.save({ step: null, hasOpenCalls: false }, [...newInstructions(run), reply], { early: true })
   if (isAborted) return { endReason: 'aborted_tools' }
   const error = results.step.taken.results.find(isOutOfCalls)?.error
   return error && { endReason: 'budget_exceeded', error }

@@ -7,10 +7,12 @@ import type {
 } from '../../contract/agent-run.ts'
 import type { CallError } from '../../contract/base/errors.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
+import type { DocumentChange } from '../../contract/documents.ts'
 import type { PendingApprovals } from '../../contract/pending-approval.ts'
 import type { Session, SessionOptions } from '../../contract/runtime.ts'
 import type { Store } from '../../contract/store.ts'
 import type { ModelCalls } from '../../doors/language-model/open-model-calls.ts'
+import type { Mailboxes } from '../teams/create-mailboxes.ts'
 import type { KeptRun, RunBook, RunParent } from './run-book.ts'
 
 /** What runs stand on. */
@@ -19,23 +21,33 @@ export interface RunPorts {
   readonly store: Store
   readonly checker: SchemaChecker
   readonly approvals: PendingApprovals
+  /** What other agents write to those of runs. */
+  readonly mailboxes: Mailboxes
   now(): number
-  /** `id` is for a session below another one, which has none of its own. */
-  readonly openSession: (options: SessionOptions, id?: string) => Session
+  /** `id` is for a session below another one, which has none of its own; `worktree` is what it is held to. */
+  readonly openSession: (
+    options: SessionOptions,
+    place?: { readonly id?: string; readonly worktree?: string | undefined },
+  ) => Session
   /** Whether a person is asked in this process. */
   hasApprover(session: Session): boolean
   /** The budgets of the policy. */
   readonly account: ModelAccount
   /** Told when a run starts; returns what is called when it has ended. */
   follow(run: AgentRun, open: OpenRun): () => void
+  /** Goes on with the agents that a run had in the background when it was interrupted. */
+  resumeAgents(run: OpenRun): Promise<void>
 }
 
-/** Where an agent stands that another one started. */
-export interface ChildPlace {
+/** Where a run stands that a call or a schedule started. */
+export interface RunPlace {
   readonly id: string
-  readonly parent: RunParent
+  /** Absent for the run of a schedule. */
+  readonly parent?: RunParent
   /** What it begins with, from the conversation of another agent. */
   readonly nodes: readonly TranscriptNode[]
+  /** Absolute path of the worktree that it is held to. */
+  readonly worktree: string | undefined
 }
 
 /** The budgets of tokens and money. */
@@ -69,8 +81,16 @@ export interface OpenRun {
   isCutOff: boolean
   kept: KeptRun
   readonly tell: (event: RunEvent) => void
-  /** Adds nodes and changes what is kept, in one write. `early`: it is on the disk when what follows of it is, such as the begin of its calls. */
-  save(change: Partial<KeptRun>, added?: readonly NewNode[], early?: boolean): Promise<void>
+  /** Adds nodes and changes what is kept, in one write. */
+  save(change: Partial<KeptRun>, added?: readonly NewNode[], how?: SaveHow): Promise<void>
+}
+
+/** How nodes are added. */
+export interface SaveHow {
+  /** What has to be written with them. */
+  readonly documents?: readonly DocumentChange[]
+  /** Whether they need not be on the disk before what follows of them is, such as the begin of a call. Default false. */
+  readonly early?: boolean
 }
 
 type Without<Node> = Node extends TranscriptNode ? Omit<Node, 'id' | 'at'> : never

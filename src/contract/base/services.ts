@@ -5,11 +5,14 @@ import type { SessionResources } from './session-resources.ts'
 import type { PastCalls } from './history.ts'
 import type { Instructions } from './instructions.ts'
 import type { Jobs } from './job.ts'
+import type { Json } from './json.ts'
 import type { Network, Pages } from './network.ts'
 import type { PlanMode } from './plan-mode.ts'
 import type { Commands, Files, Search } from './sandbox.ts'
 import type { Todos } from './todo.ts'
+import type { Schedules } from './schedules.ts'
 import type { Tasks } from './tasks.ts'
+import type { Teams } from './teams.ts'
 
 /**
  * What a tool may name in `needs` and then finds in its context. Extend it by declaration merging
@@ -36,16 +39,30 @@ export interface Services {
   agents: ChildAgents
   /** Tasks and their steps: those of the same tenant and actor. */
   tasks: Tasks
+  /** What runs at times: that of the same tenant and actor. */
+  schedules: Schedules
+  /** Teams of agents that send each other messages. */
+  teams: Teams
   /** Servers that the call's profile covers. */
   network: Network
   /** Text of HTML pages. */
   pages: Pages
   /** The agents that can be started: those that the host handed in, else those of Handrail alone. */
   agentDefinitions: AgentDefinitionRegistry
+  /** What models set for the same tenant and actor, by key. */
+  modelSettings: ModelSettings
   /** Whether the session only plans. */
   planMode: PlanMode
   /** What the agent of the session has to do. */
   todos: Todos
+}
+
+/** Values of settings that the operator opened to models. Who reads or writes one holds it against what the operator declared. */
+export interface ModelSettings {
+  /** Undefined if none was set. */
+  read(key: string): Json | undefined
+  /** Resolves when it is durable. Nothing is written for a call that has ended. */
+  write(key: string, value: Json): Promise<void>
 }
 
 /** The services that every runtime has. What else there is, its host hands to it. */
@@ -64,4 +81,7 @@ export const ownServices = [
   'planMode',
   'todos',
   'tasks',
+  'schedules',
+  'modelSettings',
+  'teams',
 ] as const satisfies readonly (keyof Services)[]

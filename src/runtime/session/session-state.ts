@@ -51,6 +51,7 @@ export function createSessionState(parts: SessionStateParts): SessionState {
     modes,
     todos: seed.todos,
     standingConsents: seed.standingConsents,
+    claims: seed.claims,
     approvals: kept?.approvals ?? new Map(),
     agentSlots: parent?.agentSlots ?? createSlots(),
     endings,
@@ -58,6 +59,7 @@ export function createSessionState(parts: SessionStateParts): SessionState {
     sessionResources: createResourcePool(signal),
     instructions: createReadInstructions(),
     ancestors: parent?.lineage,
+    worktree: seed.worktree,
     observes,
     counts: kept?.counts ?? {
       calls: 0,

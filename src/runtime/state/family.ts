@@ -1,6 +1,8 @@
+import type { StartingAgent } from '../../contract/agent-host.ts'
 import type { Approver } from '../../contract/approval.ts'
 import type { ElicitationHandler } from '../../contract/base/elicitation.ts'
 import type { Ancestor, Principal } from '../../contract/base/principal.ts'
+import type { StepScope } from '../../contract/base/tasks.ts'
 import type { ToolDefinition } from '../../contract/base/tool.ts'
 import type { Registered } from '../../contract/registry.ts'
 import type { Session } from '../../contract/runtime.ts'
@@ -38,6 +40,8 @@ export interface Family {
   readonly approver: Approver | undefined
   readonly elicit: ElicitationHandler | undefined
   readonly standingConsents: boolean
+  /** A step that one of them claims has to lie in each of these. */
+  readonly claims: readonly StepScope[]
   /** Aborts the session and all that it opened. */
   readonly signal: AbortSignal | undefined
   readonly calls: CallCount
@@ -48,6 +52,10 @@ export interface Family {
   /** The session, then those above it, the nearest first. */
   readonly lineage: readonly Ancestor[]
   readonly children: Set<Session>
+  /** Makes a job of the session of an agent that runs on after its call, and starts it. Rejects if it cannot be started. */
+  hold(agent: StartingAgent): Promise<void>
+  /** The worktree that it and all that it opens are held to. */
+  readonly worktree: string | undefined
   isClosed(): boolean
   /** Why the session may not call a tool; undefined if it may. */
   exclusion(registered: Registered): string | undefined

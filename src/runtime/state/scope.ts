@@ -15,7 +15,8 @@ import type { Ancestor, Mode, Principal } from '../../contract/base/principal.ts
 import type { Registered, Registry, ToolStatus } from '../../contract/registry.ts'
 import type { Sandbox } from '../../contract/base/sandbox.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
-import type { TaskBook } from '../../contract/base/tasks.ts'
+import type { ScheduleBook } from '../../contract/base/schedules.ts'
+import type { StepScope, TaskBook } from '../../contract/base/tasks.ts'
 import type { CallObserver } from '../../contract/telemetry.ts'
 import type { Todo } from '../../contract/base/todo.ts'
 import type { ToolDefinition } from '../../contract/base/tool.ts'
@@ -72,6 +73,7 @@ export interface TenantContext {
   /** What calls replace or remove; undefined if nothing is kept. */
   readonly history: History | undefined
   readonly tasks: TaskBook
+  readonly schedules: ScheduleBook
   readonly redactor: Redactor
   /** Whether a write of a turn may run beside earlier reads of it that touch something else. */
   readonly overlapCalls: boolean
@@ -112,12 +114,16 @@ export interface SessionState {
   opened(): Session
   readonly modes: SessionMode
   readonly todos: KeptPart<readonly Todo[]>
+  /** A step that it claims has to lie in each of these. */
+  readonly claims: readonly StepScope[]
   /** Whether standing consents answer for the person. */
   readonly standingConsents: boolean
   /** What the person allowed for this session. */
   readonly approvals: SessionApprovals
   /** Undefined for a session that no other one opened. */
   readonly ancestors: readonly Ancestor[] | undefined
+  /** The worktree of the project that its calls are held to. */
+  readonly worktree: string | undefined
   readonly counts: SessionCounts
   /** Counts what other processes did that have the session open; undefined for one that no other process can open. */
   readonly catchUp: (() => void) | undefined

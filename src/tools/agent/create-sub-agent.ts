@@ -1,7 +1,10 @@
 import type { CompatiblePresentation, Tool } from '../../contract/base/tool.ts'
 import type { JsonSchema } from '../../contract/base/schema.ts'
+import type { TeamPlace } from '../../contract/base/teams.ts'
+import { invalidInput } from '../code/base/invalid-input.ts'
 import { defineBuiltin } from '../define-builtin.ts'
 import { agentFields, startsAgents } from './fields.ts'
+import { teamFields } from '../team/fields.ts'
 import { reportSchema, showEnd } from './show-report.ts'
 
 /** `agent.create_sub_agent`: an agent with a task and a session of its own. */
@@ -11,7 +14,7 @@ export function createSubAgentTool(): Tool {
     name: 'agent.create_sub_agent',
     title: 'Start agent',
     description:
-      'Starts an agent that does a task of its own, with fresh context, and returns what it says at its end. It may do what you may, or less. Several that are started in one answer work beside each other. With background it returns at once, and agent.inspect_agent tells how it goes.',
+      'Starts an agent that does a task of its own, with fresh context, and returns what it says at its end. It may do what you may, or less. Several that are started in one answer work beside each other. With background it returns at once: it is a job then, and job.output tells what it says. With isolation "worktree" what it changes stays apart, and a worktree with changes is named at its end.',
     needs: ['agents'],
     input,
     output: reportSchema,
@@ -30,6 +33,8 @@ export function createSubAgentTool(): Tool {
       maxTurns: given.max_turns,
       model: given.model,
       background: given.background,
+      isolation: given.isolation,
+      team: toPlace(given.team_id, given.name),
     }),
     plan: async ({ definition }) => ({
       operations: [{ kind: 'other', resource: `handrail:agent:${definition ?? 'sub'}` }],
@@ -37,6 +42,12 @@ export function createSubAgentTool(): Tool {
     }),
     run: async (wish, { agents }) => showEnd(await agents.start(wish)),
   })
+}
+
+function toPlace(team: string | undefined, name: string | undefined): TeamPlace | undefined {
+  if (team !== undefined) return { team, name }
+  if (name === undefined) return undefined
+  throw invalidInput('"name" is a name in a team. Say with "team_id" which one, or leave it out.')
 }
 
 const input = {
@@ -74,6 +85,14 @@ const input = {
       description: 'Another model, by a name that the operator gave.',
     },
     background: { type: 'boolean', default: false },
+    isolation: {
+      type: 'string',
+      enum: ['none', 'worktree'],
+      description:
+        'worktree: it works in a git worktree of its own, made from the last commit, and writes nothing else. Default: as its definition says, else none.',
+    },
+    team_id: { ...teamFields.team, description: 'A team of yours that it joins, by id or name.' },
+    name: { ...teamFields.member, description: 'Its name in the team. Default: its agent_id.' },
   },
   required: ['task'],
   additionalProperties: false,
@@ -91,17 +110,31 @@ const compatible: CompatiblePresentation = {
       subagent_type: { type: 'string', description: 'The kind of agent.' },
       model: { type: 'string', description: 'Another model.' },
       name: { type: 'string', description: 'What to call it.' },
+      team_name: { type: 'string', description: 'A team that it joins.' },
       max_turns: { type: 'integer', minimum: 1, maximum: 1_000 },
       run_in_background: { type: 'boolean' },
+      isolation: { type: 'string', enum: ['worktree'], description: 'A git worktree of its own.' },
     },
     required: ['description', 'prompt'],
     additionalProperties: false,
   },
-  toCanonical: ({ prompt, subagent_type, model, max_turns, run_in_background }) => ({
+  toCanonical: ({
+    prompt,
+    subagent_type,
+    model,
+    max_turns,
+    run_in_background,
+    isolation,
+    name,
+    team_name,
+  }) => ({
     task: prompt ?? '',
     ...(subagent_type !== undefined && { agent_definition_id: subagent_type }),
     ...(model !== undefined && { model }),
     ...(max_turns !== undefined && { max_turns }),
     ...(run_in_background !== undefined && { background: run_in_background }),
+    ...(isolation !== undefined && { isolation }),
+    // A name alone calls nothing, as only members of a team are called.
+    ...(team_name !== undefined && { team_id: team_name, ...(name !== undefined && { name }) }),
   }),
 }

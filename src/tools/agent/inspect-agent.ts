@@ -8,7 +8,7 @@ export function inspectAgentTool(): Tool {
     name: 'agent.inspect_agent',
     title: 'Inspect agent',
     description:
-      'Tells whether an agent that you started is at work, and if it has ended, how, and what it said. One in the background whose process was killed goes on.',
+      'Tells whether an agent that you started is at work, and if it has ended, how, and what it said.',
     tags: ['agent'],
     permission: 'readonly',
     sideEffect: 'none',

@@ -1,0 +1,180 @@
+import type { StartingCall } from '../../contract/agent-host.ts'
+import type { AgentModel, AgentRun } from '../../contract/agent-run.ts'
+import type { RegisteredAgentDefinition } from '../../contract/base/agent-definition.ts'
+import type { ChildWish } from '../../contract/base/child-agents.ts'
+import { ToolFailure } from '../../contract/base/errors.ts'
+import type { StepScope } from '../../contract/base/tasks.ts'
+import type { RunOptions, SessionOptions } from '../../contract/runtime.ts'
+import { openRun } from '../loop/open-run.ts'
+import type { BackgroundCall, KeptRun } from '../loop/run-book.ts'
+import type { OpenRun } from '../loop/run-state.ts'
+import type { JoinedTeam } from '../teams/create-team-book.ts'
+import { toTitle } from './background.ts'
+import type { ChildPorts } from './child-ports.ts'
+import { childTask } from './child-task.ts'
+import { childTools } from './child-tools.ts'
+import { findModel } from './choose.ts'
+import { openWorktree, worktreeName } from './worktree.ts'
+
+/** An agent that a call wants. */
+export interface Start {
+  readonly call: StartingCall
+  readonly ports: ChildPorts
+  readonly id: string
+  /** What it did before, if it was cut off or waits. */
+  readonly before: KeptRun | undefined
+  /** What it did, if it has ended, and its call was cut off. */
+  readonly ended?: KeptRun | undefined
+  readonly definition: RegisteredAgentDefinition | undefined
+  /** The team that it has joined. */
+  readonly joined?: JoinedTeam | undefined
+  /** Of a worker: its id, and the steps that it may claim. */
+  readonly worker?: { readonly id: string; readonly claims: StepScope } | undefined
+}
+
+/** An agent that can be started. */
+export interface PreparedChild {
+  readonly isolated: boolean
+  /** What its job is called, if it runs on after its call. */
+  readonly background: BackgroundCall | undefined
+  /** Starts it. It ends when the signal is aborted. */
+  start(signal: AbortSignal): Promise<AgentRun>
+}
+
+/** Checks what an agent needs. Fails if it lacks something; nothing is started yet. */
+export function prepareChild(wish: ChildWish, start: Start): PreparedChild {
+  const { call, ports, definition, before } = start
+  const parentRun = ports.runOf(call.session)
+  const model = findModel(wish.model, { definition, parentRun, ports })
+  const nodes = wish.kind === 'fork' && before === undefined ? conversationOf(parentRun) : []
+  const isolated = (wish.isolation ?? definition?.isolation) === 'worktree'
+  const timeoutMs = least(wish.timeoutMs, definition?.limits?.timeoutMs)
+  const background = wish.background === true ? toBackground(wish, { call, timeoutMs }) : undefined
+  const about: About = { model, parentRun, nodes, isolated, background, timeoutMs }
+  return { isolated, background, start: (signal) => startChild(wish, start, { ...about, signal }) }
+}
+
+interface About {
+  readonly model: AgentModel
+  readonly parentRun: OpenRun | undefined
+  readonly nodes: OpenRun['nodes']
+  readonly isolated: boolean
+  readonly background: BackgroundCall | undefined
+  readonly timeoutMs: number | undefined
+}
+
+async function startChild(
+  wish: ChildWish,
+  start: Start,
+  about: About & { signal: AbortSignal },
+): Promise<AgentRun> {
+  const { call, ports, id, before, definition, joined } = start
+  const { model, parentRun, nodes, isolated, background, timeoutMs } = about
+  const maxTurns = least(wish.maxTurns, definition?.limits?.maxTurns)
+  const output = wish.output ?? definition?.outputSchema
+  const signal = withinTime(about.signal, timeoutMs)
+  const { session, toolCallId, waits } = call
+  const worktree = isolated
+    ? await openWorktree({ session, toolCallId, waits, signal, agent: id }, ports)
+    : undefined
+  const parent = {
+    session: session.id,
+    toolCallId,
+    ...(parentRun !== undefined && { run: parentRun.id }),
+    ...(wish.definition !== undefined && { definition: wish.definition }),
+    ...(background !== undefined && { background }),
+    ...(isolated && { worktree: worktreeName(id) }),
+  }
+  const task = before === undefined ? { prompt: childTask({ ...wish, output }, joined) } : { resume: id }
+  return openRun(
+    {
+      ...task,
+      model,
+      session: sessionOf(wish, start),
+      signal,
+      wait: background !== undefined || waits,
+      ...inherited(parentRun),
+      ...toldBy(wish, { definition, parentRun }),
+      ...(maxTurns !== undefined && { maxTurns }),
+      ...(output !== undefined && { output }),
+    },
+    ports,
+    { id, parent, nodes, worktree: worktree?.path },
+  )
+}
+
+/** The signal, or a time limit. */
+export function withinTime(signal: AbortSignal, timeoutMs: number | undefined): AbortSignal {
+  return timeoutMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+}
+
+function toBackground(
+  { task, model }: ChildWish,
+  { call, timeoutMs }: { call: StartingCall; timeoutMs: number | undefined },
+): BackgroundCall {
+  return {
+    call: call.callId,
+    tool: call.tool,
+    title: toTitle(task),
+    ...(model !== undefined && { model }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  }
+}
+
+/** Its session is below that of the call, so that it can do what that one may, or less, whatever is asked for here. */
+function sessionOf(wish: ChildWish, start: Start): SessionOptions {
+  const { id, definition, worker } = start
+  const parent = start.call.session
+  const allowedTools = childTools(wish, { definition, parent })
+  return {
+    parent,
+    role: wish.kind === 'sub' ? (definition?.role ?? 'sub') : wish.kind,
+    agent: { agentId: worker?.id ?? definition?.id ?? wish.kind, runId: id },
+    ...(worker !== undefined && { claims: worker.claims }),
+    ...(allowedTools !== undefined && { allowedTools }),
+    ...(definition?.disallowedTools !== undefined && { disallowedTools: definition.disallowedTools }),
+    ...(definition?.mode !== undefined && { mode: definition.mode }),
+  }
+}
+
+/** How an agent works: as its definition says, which is text of a stranger if the project wrote it; a fork as its parent. */
+function toldBy(
+  { kind }: ChildWish,
+  about: { definition: RegisteredAgentDefinition | undefined; parentRun: OpenRun | undefined },
+): Pick<RunOptions, 'system' | 'instructions'> {
+  const { definition, parentRun } = about
+  const { system, instructions = [] } = parentRun?.kept.settings ?? {}
+  if (kind === 'fork' || definition === undefined)
+    return { instructions, ...(kind === 'fork' && system !== undefined && { system }) }
+  return definition.origin === 'project'
+    ? { instructions: [...instructions, definition.instructions] }
+    : { instructions, system: definition.instructions }
+}
+
+function least(...limits: readonly (number | undefined)[]): number | undefined {
+  const known = limits.filter((limit) => limit !== undefined)
+  return known.length === 0 ? undefined : Math.min(...known)
+}
+
+/** What an agent has from the one that started it, as it works with the same provider for the same project. */
+function inherited(parentRun: OpenRun | undefined) {
+  const { presentation, price, providerOptions, contextTokens } = parentRun?.kept.settings ?? {}
+  return {
+    ...(presentation !== undefined && { presentation }),
+    ...(price !== undefined && { price }),
+    ...(providerOptions !== undefined && { providerOptions }),
+    ...(contextTokens !== undefined && { contextTokens }),
+  }
+}
+
+/** What was said before the answer whose calls run now. */
+function conversationOf(parentRun: OpenRun | undefined): OpenRun['nodes'] {
+  if (parentRun === undefined)
+    throw new ToolFailure({
+      reason: 'no_conversation',
+      message:
+        'Only an agent that Handrail runs has a conversation to fork. Start an agent with agent.create_sub_agent, and tell it what it needs to know.',
+    })
+  const open = parentRun.nodes.findLastIndex(({ type }) => type === 'assistant')
+  return parentRun.nodes.slice(0, open)
+}
