@@ -8,6 +8,7 @@ const rowNames = [
   'calls',
   'preflight',
   'agents',
+  'family',
   'governance',
   'telemetry',
   'evidence',

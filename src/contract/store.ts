@@ -95,6 +95,12 @@ export interface Changes {
   settle?: readonly BudgetSettlement[]
   /** What a person found out about a call whose outcome was unknown; its key answers accordingly from then on. */
   resolve?: readonly KeyResolution[]
+  /**
+   * Whether the caller is answered as soon as every process on the store reads what was written: a process that is killed then loses nothing of it. On
+   * the disk it is with the next append without this, at the latest, whichever process makes that. For what is of no use before such a one, such as
+   * what a call writes before its end. It counts for nothing with records, and a store may ignore it. Default false.
+   */
+  early?: boolean
 }
 
 /**

@@ -8,6 +8,7 @@ import type {
 } from '../../contract/services/child-agents.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { Session } from '../../contract/runtime.ts'
+import type { KeptRun } from '../loop/run-book.ts'
 import { toAgent } from './background.ts'
 import type { ChildPorts } from './child-ports.ts'
 import { findDefinition } from './choose.ts'
@@ -34,6 +35,7 @@ export function createAgentHost(ports: ChildPorts): ResumingHost {
   const resumed = new Set<string>()
   const start = async (wish: ChildWish, about: Omit<Start, 'joined'>): Promise<ChildReport> => {
     const { call, id, before } = about
+    if (about.ended !== undefined) return tellEnded(about.ended, wish, about)
     const member = toTeamCaller({ ...call, redact: (text) => text, ended: () => call.signal.aborted }, ports)
     const joined = wish.team && (await ports.teams.join(member, wish.team, id))
     let uncount: (() => void) | undefined
@@ -53,11 +55,16 @@ export function createAgentHost(ports: ChildPorts): ResumingHost {
     const pool = pools.find(order)
     const claims = toClaims(order, ports.tasksOf(call.session, call.session.id))
     const definition = await findDefinition(pool.definition, call.session, ports)
-    const { id, before } = placeOf(call, { task: order.instruction }, ports)
-    const worker = await pools.take(pool, { order, call, agent: id, isResumed: before !== undefined })
+    const { id, before, ended } = placeOf(call, { task: order.instruction }, ports)
+    const worker = await pools.take(pool, {
+      order,
+      call,
+      agent: id,
+      isResumed: (before ?? ended) !== undefined,
+    })
     try {
       const wish = toWish(order, { pool, worker, claims })
-      const about = { call, ports, id, before, definition, worker: { id: worker, claims } }
+      const about = { call, ports, id, before, ended, definition, worker: { id: worker, claims } }
       const report = await start(wish, about)
       const left = report.waiting === undefined ? await closeSteps(report, { call, claims, ports }) : []
       return { ...report, worker, pool: pool.id, left }
@@ -69,8 +76,8 @@ export function createAgentHost(ports: ChildPorts): ResumingHost {
     open: (call): ChildAgents => ({
       async start(wish) {
         const definition = await findDefinition(wish.definition, call.session, ports)
-        const { id, before, first } = placeOf(call, wish, ports)
-        const about = { call, ports, id, before, definition }
+        const { id, before, ended, first } = placeOf(call, wish, ports)
+        const about = { call, ports, id, before, ended, definition }
         if (wish.background === true && resumed.delete(first))
           return toRunning(first, await placeToShow(first, wish, about))
         return start(wish, about)
@@ -106,6 +113,15 @@ async function toTheEnd(child: PreparedChild, wish: ChildWish, start: Start): Pr
     await settle()
     throw error
   }
+}
+
+/** What the call that was cut off would have told of its agent. */
+async function tellEnded(ended: KeptRun, wish: ChildWish, start: Start): Promise<ChildReport> {
+  const { call, ports, id } = start
+  if (wish.background !== true && ended.parent?.worktree !== undefined)
+    await closeWorktree(id, call.session, ports)
+  const place = await placeToShow(id, wish, start)
+  return wish.background === true ? toRunning(id, place) : toPresent(ended, ports, place)
 }
 
 /** Starts an agent as a job of the session. */

@@ -8,15 +8,27 @@ import type { KeptRun } from '../loop/run-book.ts'
 import { endOf } from './background.ts'
 import type { ChildPorts } from './child-ports.ts'
 
+/** Where the agent of a call is. */
+export interface ChildAt {
+  readonly id: string
+  /** Its run, if it goes on. */
+  readonly before: KeptRun | undefined
+  /** Its run, if it has ended, and the call that started it was cut off before it could tell. */
+  readonly ended?: KeptRun
+  /** The id that the first agent of the call has. */
+  readonly first: string
+}
+
 /**
- * The id of the agent of a call: that of the one that it started before, if that one was cut off, waits or was interrupted in the background; else a
- * new one. Providers count ids from zero, so an agent that has ended says nothing about a new call, and an interrupted one must have the same task.
+ * The agent of a call: the one that it started before, if that one was cut off, waits or was interrupted in the background, or if the call was cut off;
+ * else a new one. Providers count ids from zero, so an agent that has ended says nothing about a new call, unless a run gave the call its id, and an
+ * interrupted one must have the same task.
  */
 export function placeOf(
   { session, toolCallId }: StartingCall,
   { task }: Pick<ChildWish, 'task'>,
   ports: ChildPorts,
-): { id: string; before: KeptRun | undefined; first: string } {
+): ChildAt {
   const { book, store } = ports
   const { tenant } = session.principal
   const first = `run_${hash('sha256', JSON.stringify([tenant, session.id, toolCallId]), 'hex').slice(0, 24)}`
@@ -27,8 +39,12 @@ export function placeOf(
     before.parent?.background !== undefined &&
     endOf(before, store)?.how === 'interrupted' &&
     book.transcript(first, tenant).some((node) => node.type === 'user' && node.text.includes(task))
-  return isCutOff || isInterrupted || before.endReason === 'approval_pending'
-    ? { id: first, before, first }
+  if (isCutOff || isInterrupted || before.endReason === 'approval_pending')
+    return { id: first, before, first }
+  const run = ports.runOf(session)
+  const isSameCall = run !== undefined && before.parent?.run === run.id && toolCallId.startsWith(`${run.id}.`)
+  return isSameCall && before.state === 'ended'
+    ? { id: first, before: undefined, ended: before, first }
     : { id: newId('run', ports.now()), before: undefined, first }
 }
 

@@ -23,6 +23,8 @@ export interface Start {
   readonly id: string
   /** What it did before, if it was cut off or waits. */
   readonly before: KeptRun | undefined
+  /** What it did, if it has ended, and its call was cut off. */
+  readonly ended?: KeptRun | undefined
   readonly definition: RegisteredAgentDefinition | undefined
   /** The team that it has joined. */
   readonly joined?: JoinedTeam | undefined

@@ -6,7 +6,7 @@ import { newId } from '../../kit/new-id.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { addUsage, toUsage } from './count-usage.ts'
-import type { ModelUse, OpenRun, RunEnd } from './run-state.ts'
+import type { ModelUse, NewNode, OpenRun, RunEnd } from './run-state.ts'
 import { untilAborted } from './until-aborted.ts'
 import { estimateTokens } from './estimate-tokens.ts'
 import { readAnswer, type AnswerDelta, type ReadAnswer, type TokenCount } from './read-answer.ts'
@@ -28,9 +28,9 @@ export async function askModel(run: OpenRun): Promise<RunEnd | undefined> {
   const { content, finishReason } = answer
   const next = { id: `${run.id}.${kept.nodes + 1}`, content, finishReason }
   const calls = readCalls(next)
-  await run.save({ turns: turn, usage: addUsage(kept.usage, usage), hasOpenCalls: calls.length > 0 }, [
-    { type: 'assistant', content, finishReason, usage },
-  ])
+  const node: NewNode = { type: 'assistant', content, finishReason, usage }
+  const change = { turns: turn, usage: addUsage(kept.usage, usage), hasOpenCalls: calls.length > 0 }
+  await run.save(change, [node], { early: true })
   tell({ type: 'turn_ended', turn, usage })
   return undefined
 }

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { SetupError } from '../../contract/base/errors.ts'
+import type { Json } from '../../contract/base/json.ts'
 import type { AgentRun, RunEvent, RunResult, TranscriptNode } from '../../contract/agent-run.ts'
-import type { DocumentChange } from '../../contract/documents.ts'
 import type { RunOptions, SessionOptions } from '../../contract/runtime.ts'
 import type { Session } from '../../contract/runtime.ts'
 import { openModelCalls } from '../../doors/language-model/open-model-calls.ts'
@@ -10,7 +10,7 @@ import { isDocumentChanged } from '../../kit/result/is-document-changed.ts'
 import { newId } from '../../kit/new-id.ts'
 import { noUsage } from './count-usage.ts'
 import { createEventQueue } from './create-event-queue.ts'
-import { unknownRun, type KeptRun } from './run-book.ts'
+import { toJson, unknownRun, type KeptRun } from './run-book.ts'
 import { runAgent } from './run-agent.ts'
 import { checkRunOptions, isSession, toKeptSession, toSettings } from './run-settings.ts'
 import type { RunPlace, NewNode, OpenRun, RunPorts } from './run-state.ts'
@@ -179,7 +179,7 @@ function toOpenRun(
   }
   const nodes = before === undefined ? [] : [...ports.book.transcript(id, tenant)]
   const calls = openModelCalls(session, { model, presentation: settings.presentation })
-  let saved: KeptRun | null = before ?? null
+  let saved: Json = before === undefined ? null : toJson(before)
   return {
     ...about,
     model,
@@ -188,15 +188,14 @@ function toOpenRun(
     kept,
     isCutOff: before?.state === 'running',
     wait: options.wait ?? false,
-    async save(change, added = [], documents?: readonly DocumentChange[]) {
+    async save(change, added = [], { documents = [], early = false } = {}) {
       const first = this.kept.nodes
       const named = added.map(
         (node, index): TranscriptNode =>
           ({ ...node, id: `${id}.${first + index + 1}`, at: ports.now() }) as TranscriptNode,
       )
       const next: KeptRun = { ...this.kept, ...change, nodes: first + named.length }
-      await ports.book.save(next, { was: saved, added: named, documents })
-      saved = next
+      saved = await ports.book.save(next, { was: saved, added: named, documents, early })
       this.kept = next
       nodes.push(...named)
     },

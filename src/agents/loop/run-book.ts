@@ -62,16 +62,19 @@ export interface RunBook extends AgentRuns {
   load(tenant: string, id: string): KeptRun | undefined
   /** The ids of the runs that calls of a session have started. */
   children(tenant: string, session: string): readonly string[]
-  /** Writes a run and its new nodes, all or nothing. Rejects if another process has taken the run over. */
+  /** Writes a run and its new nodes, all or nothing, and returns what stands there of it. Rejects if another process has taken the run over. */
   save(
     run: KeptRun,
     about: {
-      was: KeptRun | null
+      /** What it was, as the last write returned it; null if it is new. */
+      was: Json
       added: readonly TranscriptNode[]
       /** What has to be written with it. */
-      documents?: readonly DocumentChange[] | undefined
+      documents: readonly DocumentChange[]
+      /** As of `Store.append`. */
+      early: boolean
     },
-  ): Promise<void>
+  ): Promise<Json>
 }
 
 /** The runs in a store. */
@@ -82,10 +85,11 @@ export function createRunBook(store: Store): RunBook {
     load,
     children: (tenant, session) =>
       store.documents({ tenant, kind: 'child', group: session }).map(({ id }) => id),
-    async save(run, { was, added, documents = [] }) {
+    async save(run, { was, added, documents, early }) {
       const { id: group, tenant, parent } = run
+      const value = toJson(run)
       const changes: DocumentChange[] = [
-        { tenant, kind: 'run', group, id: group, value: toJson(run), was: was === null ? null : toJson(was) },
+        { tenant, kind: 'run', group, id: group, value, was },
         ...added.map((node): DocumentChange => ({
           tenant,
           kind: 'node',
@@ -98,7 +102,8 @@ export function createRunBook(store: Store): RunBook {
       ]
       if (was === null && parent !== undefined)
         changes.push({ tenant, kind: 'child', group: parent.session, id: group, value: null })
-      await store.append([], { documents: changes })
+      await store.append([], { documents: changes, early })
+      return value
     },
     list: ({ tenant = 'local', limit = 100 } = {}) =>
       store
@@ -156,6 +161,7 @@ function readRun(value: Json | undefined): KeptRun | undefined {
   return value as KeptRun | undefined
 }
 
-function toJson(value: KeptRun | TranscriptNode): Json {
+/** As a store holds it. */
+export function toJson(value: KeptRun | TranscriptNode): Json {
   return JSON.parse(JSON.stringify(value)) as Json
 }

@@ -27,13 +27,11 @@ export async function runCalls(
     results = await run.calls.resume(results.step, { signal: run.signal })
     isAborted = tellEnded(run, results.step, told)
   }
-  const [reply] = results.messages
+  const [message] = results.messages
   const { order } = results.step.taken
-  const content = typeof reply?.content === 'string' ? [] : (reply?.content ?? [])
-  await run.save({ step: null, hasOpenCalls: false }, [
-    ...newInstructions(run),
-    { type: 'tool', content: content as unknown as Json[], calls: order },
-  ])
+  const content = typeof message?.content === 'string' ? [] : (message?.content ?? [])
+  const reply: NewNode = { type: 'tool', content: content as unknown as Json[], calls: order }
+  await run.save({ step: null, hasOpenCalls: false }, [...newInstructions(run), reply], { early: true })
   if (isAborted) return { endReason: 'aborted_tools' }
   const error = results.step.taken.results.find(isOutOfCalls)?.error
   return error && { endReason: 'budget_exceeded', error }

@@ -83,12 +83,16 @@ export interface OpenRun {
   isCutOff: boolean
   kept: KeptRun
   readonly tell: (event: RunEvent) => void
-  /** Adds nodes and changes what is kept, in one write with these documents. */
-  save(
-    change: Partial<KeptRun>,
-    added?: readonly NewNode[],
-    documents?: readonly DocumentChange[],
-  ): Promise<void>
+  /** Adds nodes and changes what is kept, in one write. */
+  save(change: Partial<KeptRun>, added?: readonly NewNode[], how?: SaveHow): Promise<void>
+}
+
+/** How nodes are added. */
+export interface SaveHow {
+  /** What has to be written with them. */
+  readonly documents?: readonly DocumentChange[]
+  /** Whether they need not be on the disk before what follows of them is, such as the begin of a call. Default false. */
+  readonly early?: boolean
 }
 
 type Without<Node> = Node extends TranscriptNode ? Omit<Node, 'id' | 'at'> : never

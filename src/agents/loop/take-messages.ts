@@ -19,7 +19,7 @@ export async function takeMessages(run: OpenRun): Promise<void> {
     if (unread.length === 0) return
     const messages = unread.map(toShown)
     try {
-      await run.save({}, [{ type: 'messages', messages, text: toText(messages) }], changes)
+      await run.save({}, [{ type: 'messages', messages, text: toText(messages) }], { documents: changes })
       run.tell({ type: 'messages', messages })
       return
     } catch (error) {
@@ -51,7 +51,7 @@ export async function saveEnd(
     const documents = isForGood ? ports.mailboxes.ending(readerOf(run), endReason) : []
     if (mayGoOn && hasMessages(run)) return false
     try {
-      await run.save(change, [], documents)
+      await run.save(change, [], { documents })
       return true
     } catch (error) {
       if (!isDocumentChanged(error) || documents.length === 0 || isTaken(run)) throw error

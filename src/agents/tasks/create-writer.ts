@@ -45,7 +45,8 @@ export function createWriter(store: Pick<Store, 'append' | 'documents'>): Writer
       if (isOnlySaid && tries < mostLooks && !draft.isCurrent()) continue
       try {
         const documents = draft.changes()
-        if (documents.length > 0) await store.append([], { documents })
+        // The call that this is work of is not answered before its end is on the disk.
+        if (documents.length > 0) await store.append([], { documents, early: true })
         jobs.forEach((job, index) => job.settle(outcomes[index] ?? { failed: new Error('No outcome.') }))
         return
       } catch (error) {

@@ -3,7 +3,7 @@ import { prepareEntry, type PreparedEntry } from '../prepare-entry.ts'
 
 /**
  * Collects what callers append and writes it in one transaction: what comes in one turn of the event loop, or while the disk takes what was
- * written before.
+ * written before. What is to be answered early does not wait for the disk.
  */
 export interface GroupCommit {
   append(entries: readonly Entry[], changes?: Changes): Promise<void>
@@ -43,48 +43,59 @@ export function createGroupCommit({ write, sync, hitsAll, kept, lost }: GroupWri
   let written: Waiting[] = []
   let syncing: Promise<void> | undefined
   let timer: NodeJS.Immediate | undefined
+  let early: NodeJS.Immediate | undefined
+  /** Whether something was answered that the disk may not have. */
+  let owed = false
 
+  const answer = ({ entries, resolve }: Waiting): void => {
+    kept(entries)
+    resolve()
+  }
   const reject = (group: readonly Waiting[], error: unknown): void => {
     for (const one of group) one.reject(lost(one.entries, error))
   }
-  const writeGroup = (group: readonly Waiting[]): void => {
-    try {
-      write(group)
-    } catch (error) {
-      if (group.length === 1 || hitsAll(error)) reject(group, error)
-      else for (const one of group) writeGroup([one])
-      return
-    }
-    written.push(...group)
+  const taken = (group: readonly Waiting[]): void => {
+    for (const one of group)
+      if (isEarly(one)) {
+        owed = true
+        answer(one)
+      } else written.push(one)
   }
   const writeWaiting = (): void => {
+    clearImmediate(early)
+    early = undefined
     const group = waiting
     waiting = []
-    if (group.length > 0) writeGroup(group)
+    if (group.length > 0) writeGroup(group, { write, hitsAll, taken, reject })
   }
   const schedule = (): void => {
-    if (syncing === undefined && waiting.length + written.length > 0) timer ??= setImmediate(go)
+    if (waiting.length + written.length === 0) return
+    if (syncing === undefined) timer ??= setImmediate(go)
+    else if (waiting.some(isEarly)) early ??= setImmediate(writeWaiting)
+  }
+  const start = (group: readonly Waiting[]): void => {
+    syncing = syncGroup(group).finally(() => {
+      syncing = undefined
+      schedule()
+    })
   }
   const go = (): void => {
     timer = undefined
     writeWaiting()
     const group = written
     written = []
-    syncing = syncGroup(group).finally(() => {
-      syncing = undefined
-      schedule()
-    })
+    // What was answered early waits for what comes next.
+    if (group.length > 0) start(group)
   }
   const syncGroup = async (group: readonly Waiting[]): Promise<void> => {
+    const isOwed = owed
     try {
-      if (group.some(isSomething)) await sync()
+      owed = false
+      if (isOwed || group.some(isSomething)) await sync()
     } catch (error) {
       return reject(group, error)
     }
-    for (const one of group) {
-      kept(one.entries)
-      one.resolve()
-    }
+    for (const one of group) answer(one)
   }
   return {
     append(entries, changes) {
@@ -100,12 +111,35 @@ export function createGroupCommit({ write, sync, hitsAll, kept, lost }: GroupWri
     async settled() {
       for (;;) {
         await syncing
-        if (waiting.length + written.length === 0) return
         clearImmediate(timer)
-        go()
+        if (waiting.length + written.length > 0) go()
+        else if (owed) start([])
+        else return
       }
     },
   }
+}
+
+interface Written extends Pick<GroupWriting, 'write' | 'hitsAll'> {
+  taken: (group: readonly Waiting[]) => void
+  reject: (group: readonly Waiting[], error: unknown) => void
+}
+
+/** Writes a group as one, or what is left of it without those that cannot be written. */
+function writeGroup(group: readonly Waiting[], to: Written): void {
+  try {
+    to.write(group)
+  } catch (error) {
+    if (group.length === 1 || to.hitsAll(error)) to.reject(group, error)
+    else for (const one of group) writeGroup([one], to)
+    return
+  }
+  to.taken(group)
+}
+
+/** Records are answered for when the disk has them. */
+function isEarly({ entries, changes }: Append): boolean {
+  return entries.length === 0 && changes?.early === true
 }
 
 /** A caller that appends nothing waits for those before. */

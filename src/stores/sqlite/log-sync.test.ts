@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import type { DocumentChange } from '../../contract/documents.ts'
 import { sampleBegin, sampleEnd } from '../../testing/store-checks/sample-records.ts'
 import { createLogSync } from './log-sync.ts'
 import { openSqliteStore } from './open-sqlite-store.ts'
@@ -77,6 +78,54 @@ test('what was appended before a store is closed is on the disk then', async () 
   disk.held.shift()?.()
   await Promise.all([appended, late, closed])
   expect(said).toEqual(['appended', 'late', 'closed'])
+})
+
+const step = (id: string): DocumentChange => ({ tenant: 'local', kind: 'step', group: 't', id, value: id })
+
+test('what is answered early is there for every process at once, and on the disk with what is appended next', async () => {
+  const { store, path } = await openStore()
+  const other = await openSqliteStore({ path })
+  onTestFinished(() => other.close())
+  await store.append([sampleBegin('a')])
+  const before = disk.syncs
+  disk.holds = true
+  await store.append([], { documents: [step('a')], early: true })
+  expect(other.documents({ tenant: 'local', kind: 'step' })).toHaveLength(1)
+  expect(disk.syncs).toBe(before)
+  const said: string[] = []
+  const ended = store.append([sampleEnd('a')]).then(() => said.push('ended'))
+  await turns(3)
+  // Also while the disk is busy; and a caller that appends nothing waits for it.
+  await store.append([], { documents: [step('b')], early: true })
+  const nothing = store.append([]).then(() => said.push('nothing'))
+  await turns(3)
+  expect([said, disk.held.length, disk.syncs]).toEqual([[], 1, before + 1])
+  disk.held.shift()?.()
+  await ended
+  await turns(3)
+  expect([said, disk.held.length, disk.syncs]).toEqual([['ended'], 1, before + 2])
+  disk.holds = false
+  disk.held.shift()?.()
+  await nothing
+})
+
+test('what was answered early is on the disk when the store is closed, and records are never answered early', async () => {
+  const { store } = await openStore()
+  await store.append([], { documents: [step('a')] })
+  disk.holds = true
+  const said: string[] = []
+  const begun = store.append([sampleBegin('a')], { early: true }).then(() => said.push('begun'))
+  await turns(3)
+  expect(said).toEqual([])
+  disk.held.shift()?.()
+  await begun
+  await store.append([], { documents: [step('b')], early: true })
+  const closed = store.close().then(() => said.push('closed'))
+  await turns(3)
+  expect([said, disk.held.length]).toEqual([['begun'], 1])
+  disk.holds = false
+  disk.held.shift()?.()
+  await closed
 })
 
 test('after a sync that failed, a store takes nothing more, and says why', async () => {

@@ -123,6 +123,7 @@ function closeParts({ db, condition, ledger, budgets, writers, log }: StoreParts
   condition.close()
   try {
     if (condition.readOnly !== undefined) return
+    log.check()
     // What is not recorded here is found out by the next process, when this one is gone.
     const firstOpen = ledger.firstOpen()
     budgets.close()
