@@ -3,13 +3,14 @@ import { createRunBook } from '../agents/loop/run-book.ts'
 import type { OpenRun, RunPorts } from '../agents/loop/run-state.ts'
 import type { AgentDefinitionRegistry } from '../contract/base/agent-definition.ts'
 import type { AgentHost } from '../contract/agent-host.ts'
-import type { AgentRun, AgentRuns } from '../contract/agent-run.ts'
+import type { AgentRun, AgentRuns, RunEvent } from '../contract/agent-run.ts'
 import type { PendingApprovals } from '../contract/pending-approval.ts'
 import type { RunOptions, Session } from '../contract/runtime.ts'
 import { reserveModelUse } from '../runtime/limits/model-budgets.ts'
 import type { Family } from '../runtime/state/family.ts'
 import type { AgentOptions } from './options/agent-options.ts'
 import type { RuntimeParts } from './runtime-parts.ts'
+import { createRunFiles } from './run-files.ts'
 import { localTenant } from './tenant-contexts.ts'
 
 /** The agents of a runtime. */
@@ -48,10 +49,11 @@ export function openAgents(parts: RuntimeParts, around: AgentSurroundings): Agen
 }
 
 function toPorts(
-  { stores: { store }, tenants, resolved }: RuntimeParts,
+  { stores, tenants, resolved, redactor, onError }: RuntimeParts,
   { approvals, families, openSession, options }: AgentSurroundings,
   open: Set<AgentRun>,
 ): ChildPorts {
+  const { store } = stores
   const contextOf = ({ principal: { tenant } }: Session) => tenants.of(tenant).context
   const runs = new WeakMap<Session, OpenRun>()
   const { model, models = {}, childrenPerSession = 100 } = options
@@ -63,6 +65,7 @@ function toPorts(
     openSession,
     checker: context.checker,
     now: resolved.now,
+    narrowingOf: (session) => families.get(session)?.narrowing() ?? { restrictions: [] },
     hasApprover: (session) => families.get(session)?.approver !== undefined,
     account: {
       reserve: (session, { id, estimate }) =>
@@ -80,6 +83,8 @@ function toPorts(
         runs.delete(state.session)
       }
     },
+    kept: createRunFiles(stores.archive, { redactor, tenants, onError }),
+    told: (run, event) => tell(families.get(run.session), event),
     childrenPerSession,
     projectOf: (session) => contextOf(session).project,
     // A host hands it in as a service, for the tool that lists definitions too.
@@ -87,6 +92,39 @@ function toPorts(
     findModel: (name) =>
       name === undefined ? model : Object.hasOwn(models, name) ? models[name] : undefined,
     runOf: (session) => runs.get(session),
+  }
+}
+
+/** Tells those who follow the session of a run what happens in it: what a call does, they are told by the call. */
+function tell(family: Family | undefined, event: RunEvent): void {
+  switch (event.type) {
+    case 'run_started':
+      return family?.emit({
+        type: event.type,
+        level: 'info',
+        summary: `run ${event.run} ${event.resumed ? 'goes on' : 'starts'}`,
+        data: { run: event.run, resumed: event.resumed },
+      })
+    case 'turn_ended':
+      return family?.emit({
+        type: event.type,
+        level: 'info',
+        summary: `turn ${event.turn} answered`,
+        data: { turn: event.turn, usage: { ...event.usage } },
+      })
+    case 'compacted':
+      return family?.emit({ type: event.type, level: 'info', summary: 'conversation summarised' })
+    case 'run_ended': {
+      const { id, endReason, turns, usage } = event.result
+      return family?.emit({
+        type: event.type,
+        level: endReason === 'failed' ? 'fault' : 'info',
+        summary: `run ${id} ended with ${endReason}`,
+        data: { run: id, end_reason: endReason, turns, usage: { ...usage } },
+      })
+    }
+    default:
+      return undefined
   }
 }
 

@@ -1,7 +1,7 @@
 import { SetupError } from '../contract/base/errors.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
 import { roles, type Principal, type Role } from '../contract/base/principal.ts'
-import type { Session, SessionOptions, ToolRestriction } from '../contract/runtime.ts'
+import type { Session, SessionNarrowing, SessionOptions, ToolRestriction } from '../contract/runtime.ts'
 import type { OwnTool } from '../contract/observed.ts'
 import type { Registered } from '../contract/registry.ts'
 import { newId } from '../kit/new-id.ts'
@@ -51,6 +51,7 @@ export function openSession(
   const plan = kept?.plan ?? createPart()
   const mode = createSessionMode({ opened, plan, above: parent?.mode })
   const narrowing = createRestrict(kept, () => context.now())
+  const lists = structuredClone(pickNarrowing(given))
   const { session, family } = createSession({
     tenant: () => context.latest(),
     lease: () => around.lease(tenant),
@@ -75,6 +76,7 @@ export function openSession(
         restrictions: narrowing.restrictions,
       }),
     ...narrowing,
+    narrowing: () => ({ ...lists, restrictions: narrowing.restrictions.list() }),
     id: around.id,
     kept,
     todos: kept?.todos ?? createPart(),
@@ -89,6 +91,18 @@ export function openSession(
   })
   around.families.set(session, family)
   return session
+}
+
+function pickNarrowing({
+  allowedTools,
+  disallowedTools,
+  model,
+}: SessionOptions): Omit<SessionNarrowing, 'restrictions'> {
+  return {
+    ...(allowedTools !== undefined && { allowedTools }),
+    ...(disallowedTools !== undefined && { disallowedTools }),
+    ...(model !== undefined && { model }),
+  }
 }
 
 /** What is kept of a session with an id of its own. */

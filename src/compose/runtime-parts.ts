@@ -3,6 +3,7 @@ import { createTaskBook } from '../agents/tasks/create-task-book.ts'
 import type { PostToolUseHook, PreToolUseHook } from '../contract/hook.ts'
 import type { Store } from '../contract/store.ts'
 import type { OpenFeed } from '../contract/mcp/tool-feed.ts'
+import type { Redactor } from '../kit/secrets/redact.ts'
 import { createGrowingRedactor } from '../kit/secrets/growing-redactor.ts'
 import { prepareRegistration, type RegistryReport } from '../registry/admission/prepare-registration.ts'
 import { createRegistry, type ChangingRegistry } from '../registry/create-registry.ts'
@@ -40,6 +41,7 @@ export interface RuntimeParts {
   approvals: ApprovalBook
   tenants: TenantContexts
   launcher: Launcher
+  redactor: Redactor
   feeds: readonly OpenFeed[]
   /** What starts agents for calls, as soon as it is there: agents need the runtime that their tools are of. */
   agents: { host: AgentHost | undefined }
@@ -125,7 +127,7 @@ export async function openRuntimeParts(
     redact: (text) => redactor.text(text),
     report: (tool, message) => onError({ call: '', tool, cause: new Error(redactor.text(message)) }),
   })
-  const opened = { resolved, registry, consents, approvals, tenants, launcher, feeds, agents }
+  const opened = { resolved, registry, consents, approvals, tenants, launcher, feeds, agents, redactor }
   return { ...opened, onError, announcements, stores }
 }
 

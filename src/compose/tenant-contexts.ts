@@ -10,7 +10,7 @@ import { planBudgets } from '../runtime/limits/budgets.ts'
 import type { TenantContext } from '../runtime/state/scope.ts'
 import { compilePattern } from '../schema/pattern/compile-pattern.ts'
 import type { Launcher } from '../sandboxes/programs/launcher/create-launcher.ts'
-import { digestOptions } from './digest-options.ts'
+import { describeOptions, digestOptions } from './digest-options.ts'
 import { openSandbox } from './open-sandbox.ts'
 import {
   resolveRuntimeOptions,
@@ -25,6 +25,8 @@ export interface ResolvedTenant {
   readonly context: TenantContext
   readonly options: RuntimeOptions
   readonly resolved: ResolvedOptions
+  /** What the digest of the policy stands for. */
+  readonly describe: () => object
 }
 
 /** The contexts of all tenants. Each is made when its tenant is first seen. */
@@ -122,17 +124,12 @@ export function createTenantContexts(
       instructionFiles: new Set([...instructionFiles, ...(from.instructionFiles ?? [])]),
       env: Object.keys(resolved.env),
     }
-    return { context, options: tenantOptions, resolved }
+    const describe = (): object =>
+      describeOptions({ options: { ...from, hooks }, resolved, own, points: context.decisionPoints })
+    return { context, options: tenantOptions, resolved, describe }
   }
-  /** The caller did not name the tenant here, so an issue does. */
-  const makeAnew = (tenant: string, next: Omit<Generation, 'made'>): ResolvedTenant => {
-    try {
-      return make(tenant, next)
-    } catch (error) {
-      if (!(error instanceof SetupError) || tenant === localTenant) throw error
-      throw new SetupError(error.code, `The tenant "${tenant}" could not go on. ${error.message}`)
-    }
-  }
+  const makeAnew = (tenant: string, next: Omit<Generation, 'made'>): ResolvedTenant =>
+    namingTenant(tenant, () => make(tenant, next))
   const find = (tenant: string): ResolvedTenant => {
     let made = current.made.get(tenant)
     if (made === undefined) current.made.set(tenant, (made = make(tenant, current)))
@@ -171,6 +168,16 @@ interface Generation {
   readonly options: RuntimeOptions
   readonly version: number
   readonly made: Map<string, ResolvedTenant>
+}
+
+/** The caller did not name the tenant here, so an issue does. */
+function namingTenant<Made>(tenant: string, make: () => Made): Made {
+  try {
+    return make()
+  } catch (error) {
+    if (!(error instanceof SetupError) || tenant === localTenant) throw error
+    throw new SetupError(error.code, `The tenant "${tenant}" could not go on. ${error.message}`)
+  }
 }
 
 function isTenant(policy: Policy | undefined, tenant: string): boolean {

@@ -7,7 +7,7 @@ import type { Session } from '../../contract/runtime.ts'
  * for the default of its role. What its parent may not use it has not, whatever it asks for.
  */
 export function childTools(
-  { allowedTools, kind }: ChildWish,
+  { allowedTools, kind }: Pick<ChildWish, 'allowedTools' | 'kind'>,
   { definition, parent }: { definition: RegisteredAgentDefinition | undefined; parent: Session },
 ): readonly string[] | undefined {
   if (allowedTools !== undefined) return allowedTools

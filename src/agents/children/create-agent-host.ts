@@ -7,13 +7,13 @@ import type {
 } from '../../contract/base/agent-definition.ts'
 import type { ChildAgents, ChildReport, ChildWish } from '../../contract/base/child-agents.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
-import type { RunOptions, Session, SessionOptions } from '../../contract/runtime.ts'
+import type { Session } from '../../contract/runtime.ts'
 import { newId } from '../../kit/new-id.ts'
 import type { KeptRun } from '../loop/run-book.ts'
 import { openRun } from '../loop/open-run.ts'
 import type { ChildPlace, OpenRun, RunPorts } from '../loop/run-state.ts'
-import { childTask } from './child-task.ts'
-import { childTools } from './child-tools.ts'
+import { childSession, childTask, least } from './child-options.ts'
+import { childPrompt } from './child-prompt.ts'
 
 /** What the agents of calls stand on. */
 export interface ChildPorts extends RunPorts {
@@ -71,14 +71,14 @@ function placeOf(
   const before = book.load(tenant, first)
   if (before === undefined) return { id: first, before }
   const isCutOff = before.state === 'running' && !store.lives(before.writer)
-  const goesOn = isCutOff || before.endReason === 'approval_pending'
+  const goesOn = before.prunedAt === undefined && (isCutOff || before.endReason === 'approval_pending')
   return goesOn ? { id: first, before } : { id: newId('run', ports.now()), before: undefined }
 }
 
 /** Refuses one too many. Returns what counts it. */
 function countChild(session: Session, started: WeakMap<Session, number>, ports: ChildPorts): () => void {
   const { tenant } = session.principal
-  const before = started.get(session) ?? ports.book.children(tenant, session.id)
+  const before = started.get(session) ?? ports.book.children(tenant, session.id).length
   if (before >= ports.childrenPerSession)
     throw new ToolFailure({
       code: 'QUOTA.BUDGET_EXCEEDED',
@@ -101,9 +101,9 @@ function startChild(wish: ChildWish, start: Start): Promise<AgentRun> {
   const { call, ports, id, before, definition } = start
   const parentRun = ports.runOf(call.session)
   const model = findModel(wish, { definition, parentRun, ports })
+  const ground = { definition, parent: call.session, settings: parentRun?.kept.settings }
   const timeoutMs = least(wish.timeoutMs, definition?.limits?.timeoutMs)
-  const maxTurns = least(wish.maxTurns, definition?.limits?.maxTurns)
-  const output = wish.output ?? definition?.outputSchema
+  const how = childTask(wish, ground)
   const signals = [
     wish.background === true ? call.closing() : call.signal,
     ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)]),
@@ -114,69 +114,33 @@ function startChild(wish: ChildWish, start: Start): Promise<AgentRun> {
       session: call.session.id,
       toolCallId: call.toolCallId,
       ...(parentRun !== undefined && { run: parentRun.id }),
-      ...named(wish),
+      wish: withoutTask(wish),
     },
+    definition,
     nodes: wish.kind === 'fork' && before === undefined ? conversationOf(parentRun) : [],
   }
-  const task = before === undefined ? { prompt: childTask({ ...wish, output }) } : { resume: id }
+  const task =
+    before === undefined ? { prompt: childPrompt({ ...wish, output: how.output }) } : { resume: id }
   return openRun(
     {
+      ...how,
       ...task,
       model,
-      session: sessionOf(wish, start),
+      session: {
+        ...childSession(wish, ground),
+        parent: call.session,
+        agent: { agentId: definition?.id ?? wish.kind, runId: id },
+      },
       signal: AbortSignal.any(signals),
       wait: wish.background === true || call.waits,
-      ...inherited(parentRun),
-      ...toldBy(wish, { definition, parentRun }),
-      ...(maxTurns !== undefined && { maxTurns }),
-      ...(output !== undefined && { output }),
     },
     ports,
     place,
   )
 }
 
-/** Its session is below that of the call, so that it can do what that one may, or less, whatever is asked for here. */
-function sessionOf(wish: ChildWish, { call: { session: parent }, id, definition }: Start): SessionOptions {
-  const allowedTools = childTools(wish, { definition, parent })
-  return {
-    parent,
-    role: wish.kind === 'sub' ? (definition?.role ?? 'sub') : wish.kind,
-    agent: { agentId: definition?.id ?? wish.kind, runId: id },
-    ...(allowedTools !== undefined && { allowedTools }),
-    ...(definition?.disallowedTools !== undefined && { disallowedTools: definition.disallowedTools }),
-    ...(definition?.mode !== undefined && { mode: definition.mode }),
-  }
-}
-
-/** How an agent works: as its definition says, which is text of a stranger if the project wrote it; a fork as its parent. */
-function toldBy(
-  { kind }: ChildWish,
-  about: { definition: RegisteredAgentDefinition | undefined; parentRun: OpenRun | undefined },
-): Pick<RunOptions, 'system' | 'instructions'> {
-  const { definition, parentRun } = about
-  const { system, instructions = [] } = parentRun?.kept.settings ?? {}
-  if (kind === 'fork' || definition === undefined)
-    return { instructions, ...(kind === 'fork' && system !== undefined && { system }) }
-  return definition.origin === 'project'
-    ? { instructions: [...instructions, definition.instructions] }
-    : { instructions, system: definition.instructions }
-}
-
-function least(...limits: readonly (number | undefined)[]): number | undefined {
-  const known = limits.filter((limit) => limit !== undefined)
-  return known.length === 0 ? undefined : Math.min(...known)
-}
-
-/** What an agent has from the one that started it, as it works with the same provider for the same project. */
-function inherited(parentRun: OpenRun | undefined) {
-  const { presentation, price, providerOptions, contextTokens } = parentRun?.kept.settings ?? {}
-  return {
-    ...(presentation !== undefined && { presentation }),
-    ...(price !== undefined && { price }),
-    ...(providerOptions !== undefined && { providerOptions }),
-    ...(contextTokens !== undefined && { contextTokens }),
-  }
+function withoutTask({ task: _task, ...wish }: ChildWish): Omit<ChildWish, 'task'> {
+  return wish
 }
 
 /** What was said before the answer whose calls run now. */
@@ -274,10 +238,9 @@ function toReport(result: RunResult, definition: string | undefined): ChildRepor
 }
 
 function toPresent(
-  { id, result, parent, state, turns, usage, writer }: KeptRun,
+  { id, result, definition, state, turns, usage, writer }: KeptRun,
   { store }: ChildPorts,
 ): ChildReport {
-  const definition = parent?.definition
   if (result !== null && state === 'ended') return toReport(result, definition)
   const isRunning = state === 'running' && store.lives(writer)
   return {

@@ -9,8 +9,10 @@ import { isDocumentChanged } from '../../kit/result/is-document-changed.ts'
 import { newId } from '../../kit/new-id.ts'
 import { noUsage } from './count-usage.ts'
 import { createEventQueue } from './create-event-queue.ts'
-import { unknownRun, type KeptRun } from './run-book.ts'
+import { prunedRun, unknownRun, type KeptRun } from './run-book.ts'
 import { runAgent } from './run-agent.ts'
+import { briefOf, isSameBrief, type RunBrief } from './brief.ts'
+import { toStartNote } from './run-notes.ts'
 import { checkRunOptions, isSession, toKeptSession, toSettings } from './run-settings.ts'
 import type { ChildPlace, NewNode, OpenRun, RunPorts } from './run-state.ts'
 
@@ -36,8 +38,12 @@ export async function openRun(options: RunOptions, ports: RunPorts, place?: Chil
     if (isOwn) await session.close()
   }
   let state: OpenRun
+  const tell = (event: RunEvent): void => {
+    queue.push(event)
+    ports.told(state, event)
+  }
   try {
-    state = toOpenRun(options, { id, before, place, session, ports, signal, tell: queue.push })
+    state = toOpenRun(options, { id, before, place, session, ports, signal, tell })
     own.add(id)
     await begin(state, options, { before, first: place?.nodes ?? [] })
   } catch (error) {
@@ -75,7 +81,8 @@ function loadRun(
   const tenant = (isSession(session) ? session.principal.tenant : session?.tenant) ?? 'local'
   const before = book.load(tenant, resume)
   if (before === undefined) throw unknownRun(resume)
-  const { id, state, writer, actor, parent } = before
+  const { id, state, writer, actor, parent, prunedAt } = before
+  if (prunedAt !== undefined) throw prunedRun(id)
   if (parent !== undefined && place === undefined)
     throw new SetupError(
       'invalid_options',
@@ -146,6 +153,7 @@ function toOpenRun(
 ): OpenRun {
   const { before, place, id, session, ports } = about
   const parent = before?.parent ?? place?.parent
+  const definition = before?.definition ?? place?.definition?.id
   const { model } = options
   const { tenant, actor } = session.principal
   const settings = {
@@ -169,6 +177,7 @@ function toOpenRun(
     hasOpenCalls: before?.hasOpenCalls ?? false,
     result: null,
     ...(parent !== undefined && { parent }),
+    ...(definition !== undefined && { definition }),
     settings,
     model: { provider: model.provider, modelId: model.modelId },
     state: 'running',
@@ -177,25 +186,38 @@ function toOpenRun(
   const nodes = before === undefined ? [] : [...ports.book.transcript(id, tenant)]
   const calls = openModelCalls(session, { model, presentation: settings.presentation })
   let saved: KeptRun | null = before ?? null
+  let briefed: RunBrief | undefined
+  const narrowing = () => ports.narrowingOf(session)
   return {
     ...about,
     model,
     calls,
     nodes,
     kept,
+    brief: briefOf({ settings, calls, session, narrowing: narrowing() }),
+    definition: place?.definition,
     isCutOff: before?.state === 'running',
     wait: options.wait ?? false,
-    async save(change, added = []) {
+    async save(change, added = [], note) {
       const first = this.kept.nodes
+      const { brief } = this
+      const isNew = !isSameBrief(briefed, brief)
       const named = added.map(
         (node, index): TranscriptNode =>
           ({ ...node, id: `${id}.${first + index + 1}`, at: ports.now() }) as TranscriptNode,
       )
       const next: KeptRun = { ...this.kept, ...change, nodes: first + named.length }
-      await ports.book.save(next, { was: saved, added: named })
+      await ports.book.save(next, {
+        was: saved,
+        added: named,
+        brief: isNew ? { from: first + 1, brief } : undefined,
+        note,
+      })
       saved = next
+      briefed = brief
       this.kept = next
       nodes.push(...named)
+      ports.kept(this, named)
     },
   }
 }
@@ -207,10 +229,12 @@ async function begin(
   { before, first }: { before: KeptRun | undefined; first: readonly TranscriptNode[] },
 ): Promise<void> {
   const isNewLimit = prompt !== undefined || before?.endReason === 'max_turns'
-  await run.save(isNewLimit ? { countsFrom: run.kept.turns } : {}, [
-    ...first.map(toNew),
-    ...whatIsSaid(run, prompt, before),
-  ])
+  const countsFrom = isNewLimit ? run.kept.turns : run.kept.countsFrom
+  await run.save(
+    { countsFrom, ...(first.length > 0 && { copied: first.length }) },
+    [...first.map(toNew), ...whatIsSaid(run, prompt, before)],
+    toStartNote(run, { resumed: before !== undefined, countsFrom }),
+  )
 }
 
 /** An answer that was of no use is followed by a word of ours, as a model is not asked twice the same. */

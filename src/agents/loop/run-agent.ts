@@ -6,10 +6,11 @@ import { askModel } from './ask-model.ts'
 import { compact, isFull } from './compact.ts'
 import { checkOutput, readOutput } from './final-output.ts'
 import type { OpenRun, RunEnd } from './run-state.ts'
+import { toEndNote } from './run-notes.ts'
 import { runCalls } from './run-calls.ts'
 
 /** Answers of a model at most, if the run does not say. */
-const defaultTurns = 50
+export const defaultTurns = 50
 
 /**
  * Asks the model and runs its calls by turns, until the run ends. What happens next is read off the transcript alone, so that a run goes on from
@@ -110,7 +111,14 @@ async function finish(run: OpenRun, { endReason, error }: RunEnd): Promise<RunRe
     ...(output !== undefined && { output }),
     ...(error !== undefined && { error }),
   }
-  await run.save({ state: 'ended', endReason, result, ...(error !== undefined && { error }) })
+  const change = {
+    state: 'ended' as const,
+    endedAt: run.ports.now(),
+    endReason,
+    result,
+    ...(error !== undefined && { error }),
+  }
+  await run.save(change, [], toEndNote(run, result))
   run.tell({ type: 'run_ended', result })
   return result
 }

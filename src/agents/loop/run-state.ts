@@ -8,9 +8,12 @@ import type {
 import type { CallError } from '../../contract/base/errors.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
 import type { PendingApprovals } from '../../contract/pending-approval.ts'
-import type { Session, SessionOptions } from '../../contract/runtime.ts'
+import type { RegisteredAgentDefinition } from '../../contract/base/agent-definition.ts'
+import type { NoteRecord } from '../../contract/evidence.ts'
+import type { Session, SessionNarrowing, SessionOptions } from '../../contract/runtime.ts'
 import type { Store } from '../../contract/store.ts'
 import type { ModelCalls } from '../../doors/language-model/open-model-calls.ts'
+import type { RunBrief } from './brief.ts'
 import type { KeptRun, RunBook, RunParent } from './run-book.ts'
 
 /** What runs stand on. */
@@ -26,14 +29,22 @@ export interface RunPorts {
   hasApprover(session: Session): boolean
   /** The budgets of the policy. */
   readonly account: ModelAccount
+  /** What narrows the tools of a session. */
+  readonly narrowingOf: (session: Session) => SessionNarrowing
   /** Told when a run starts; returns what is called when it has ended. */
   follow(run: AgentRun, open: OpenRun): () => void
+  /** Told of what was kept of a run, once it is durable: all of its nodes when it starts or goes on, then those that come. */
+  kept(run: OpenRun, nodes: readonly TranscriptNode[]): void
+  /** Told of what happens in a run. */
+  told(run: OpenRun, event: RunEvent): void
 }
 
 /** Where an agent stands that another one started. */
 export interface ChildPlace {
   readonly id: string
   readonly parent: RunParent
+  /** What the agent is, if its call named that. */
+  readonly definition: RegisteredAgentDefinition | undefined
   /** What it begins with, from the conversation of another agent. */
   readonly nodes: readonly TranscriptNode[]
 }
@@ -68,9 +79,12 @@ export interface OpenRun {
   /** Whether the calls of its last answer may have been begun by a process that is gone. */
   isCutOff: boolean
   kept: KeptRun
+  /** What the model was told last beside the conversation. */
+  brief: RunBrief
+  readonly definition: RegisteredAgentDefinition | undefined
   readonly tell: (event: RunEvent) => void
-  /** Adds nodes and changes what is kept, in one write. */
-  save(change: Partial<KeptRun>, added?: readonly NewNode[]): Promise<void>
+  /** Adds nodes and changes what is kept, in one write; with the brief, if it has changed. */
+  save(change: Partial<KeptRun>, added?: readonly NewNode[], note?: NoteRecord): Promise<void>
 }
 
 type Without<Node> = Node extends TranscriptNode ? Omit<Node, 'id' | 'at'> : never

@@ -17,6 +17,15 @@ export interface Difference {
     | 'profile'
     | 'outcome'
     | 'result'
+    // Of a run of an agent: its conversation, what its model is told beside that, and what comes next.
+    | 'conversation'
+    | 'agent'
+    | 'model'
+    | 'system'
+    | 'instructions'
+    | 'output'
+    | 'tools'
+    | 'next'
   readonly recorded: string
   readonly now: string
 }
@@ -112,6 +121,8 @@ function compare(what: Difference['what'], recorded: string, now: string): Diffe
 function compareOutcomes(recorded: EndRecord | undefined, now: EndRecord | undefined): Difference[] {
   const toKey = (end: EndRecord | undefined) => {
     if (end?.code === 'TOOL.ABORTED') return end.code
+    // A call that waited was asked about, as one is that a person has denied.
+    if (end?.code === 'POLICY.APPROVAL_PENDING') return 'POLICY.APPROVAL_DENIED'
     return end?.code === 'POLICY.APPROVAL_DENIED' && end.reason !== 'approval_stale'
       ? end.code
       : describeOutcome(end)

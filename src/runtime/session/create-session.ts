@@ -124,7 +124,7 @@ function toObserved(calls: SessionCalls, seed: SessionSeed): ObservedCalls {
 
 /** What a session hands to those that it opens. */
 function toFamily(
-  { principal, mode, approver, elicit, standingConsents, parent }: SessionSeed,
+  { principal, mode, approver, elicit, standingConsents, parent, narrowing }: SessionSeed,
   state: SessionState,
   view: SessionView,
 ): Omit<Family, 'signal' | 'children'> {
@@ -148,6 +148,8 @@ function toFamily(
       ...(parent?.lineage ?? []),
     ],
     isClosed: () => state.endings.closed,
+    narrowing,
+    emit: (event) => state.emit(event),
     exclusion: (registered) => view.exclusion(registered),
     edition: () => view.edition(),
   }

@@ -3,7 +3,8 @@ import type { ElicitationHandler } from '../../contract/base/elicitation.ts'
 import type { Ancestor, Principal } from '../../contract/base/principal.ts'
 import type { ToolDefinition } from '../../contract/base/tool.ts'
 import type { Registered } from '../../contract/registry.ts'
-import type { Session } from '../../contract/runtime.ts'
+import type { RuntimeEvent } from '../../contract/events.ts'
+import type { Session, SessionNarrowing } from '../../contract/runtime.ts'
 import type { SessionMode } from './session-mode.ts'
 import type { Slots } from './slots.ts'
 
@@ -49,6 +50,9 @@ export interface Family {
   readonly lineage: readonly Ancestor[]
   readonly children: Set<Session>
   isClosed(): boolean
+  narrowing(): SessionNarrowing
+  /** Tells those who follow the session. */
+  emit(event: Pick<RuntimeEvent, 'type' | 'level' | 'summary' | 'data'>): void
   /** Why the session may not call a tool; undefined if it may. */
   exclusion(registered: Registered): string | undefined
   /** Another value as soon as an exclusion may be another one. */

@@ -1,7 +1,7 @@
 import type { ChildWish } from '../../contract/base/child-agents.ts'
 
 /** What an agent is asked first. */
-export function childTask({ task, kind, output }: ChildWish): string {
+export function childPrompt({ task, kind, output }: ChildWish): string {
   const parts = [
     ...(kind === 'fork'
       ? ['You are a copy of the agent of this conversation, and do one part of its work.']
