@@ -6,11 +6,12 @@ import type { AgentHost } from '../contract/agent-host.ts'
 import type { AgentRun, AgentRuns, RunEvent } from '../contract/agent-run.ts'
 import type { PendingApprovals } from '../contract/pending-approval.ts'
 import type { RunOptions, Session } from '../contract/runtime.ts'
+import { once } from '../kit/time/once.ts'
 import { reserveModelUse } from '../runtime/limits/model-budgets.ts'
 import type { Family } from '../runtime/state/family.ts'
 import type { AgentOptions } from './options/agent-options.ts'
 import type { RuntimeParts } from './runtime-parts.ts'
-import { createRunFiles } from './run-files.ts'
+import { catchUp, createRunFiles } from './run-files.ts'
 import { localTenant } from './tenant-contexts.ts'
 
 /** The agents of a runtime. */
@@ -34,9 +35,18 @@ export function openAgents(parts: RuntimeParts, around: AgentSurroundings): Agen
   const open = new Set<AgentRun>()
   const ports = toPorts(parts, around, open)
   parts.agents.host = createLazyHost(ports)
+  const { stores, redactor, onError } = parts
+  const caughtUp = once(async () => {
+    if (stores.archive === undefined) return
+    const { store, archive } = stores
+    await catchUp(archive, { store, book: ports.book, redactor }).catch((cause: unknown) =>
+      onError({ call: '', tool: '', cause }),
+    )
+  })
   return {
     runs: ports.book,
     async run(options) {
+      await caughtUp()
       const { openRun } = await import('../agents/loop/open-run.ts')
       return openRun(options, ports)
     },

@@ -1,12 +1,13 @@
 import { pruneConversations } from '../agents/loop/prune-runs.ts'
-import {
-  pruneEvidence as pruneRecords,
-  type PruneReport as PrunedRecords,
-  type PruneRequest,
-} from '../evidence/prune-evidence.ts'
+import { pruneEvidence as pruneRecords, type PruneRequest } from '../evidence/prune-evidence.ts'
 
 /** What went. */
-export interface PruneReport extends PrunedRecords {
+export interface PruneReport {
+  /** Inputs and results, by tenant that lost some. */
+  bodies: ReadonlyMap<string, number>
+  artifacts: number
+  /** Folders of the archive. */
+  runs: number
   /** Conversations of runs, each as a whole. */
   conversations: number
 }

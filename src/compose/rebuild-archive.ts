@@ -1,16 +1,19 @@
 import { createRunBook, type KeptRun, type RunBook } from '../agents/loop/run-book.ts'
 import type { Store } from '../contract/store.ts'
 import type { ArchivedRun } from '../evidence/archive/create-run-archive.ts'
-import {
-  rebuildArchive as rebuildLogs,
-  type RebuildReport,
-  type RebuildRequest as LogsRequest,
-} from '../evidence/archive/rebuild-archive.ts'
+import { rebuildArchive as rebuildLogs, type RebuildReport } from '../evidence/archive/rebuild-archive.ts'
 import { createRedactor } from '../kit/secrets/redact.ts'
-import { taskFiles, toArchivedRun } from './run-files.ts'
+import { roleOf, taskFiles, toArchivedRun } from './run-files.ts'
 
 /** What is rebuilt. */
-export interface RebuildRequest extends Omit<LogsRequest, 'runs'> {
+export interface RebuildRequest {
+  store: Store
+  /** Holds `runs/`. */
+  dir: string
+  /** Default: all. */
+  tenant?: string
+  /** Default: all. */
+  session?: string
   /** Values that no file shows: the conversations of runs have them as they were said. Tokens are known by their shapes. */
   secrets?: readonly string[]
 }
@@ -24,7 +27,7 @@ export async function rebuildArchive({ secrets = [], ...request }: RebuildReques
 }
 
 function findRuns(
-  { store, tenant, session }: Omit<LogsRequest, 'runs'>,
+  { store, tenant, session }: Omit<RebuildRequest, 'secrets'>,
   secrets: readonly string[],
 ): ArchivedRun[] {
   const book = createRunBook(store)
@@ -35,10 +38,9 @@ function findRuns(
       .filter((run) => run.prunedAt === undefined && (session ?? run.session) === run.session)
       .map((kept) => {
         const nodes = book.transcript(kept.id, each)
-        const role = book.briefs(each, kept.id).at(-1)?.brief.session.role ?? 'main'
         return toArchivedRun(
           { kept, nodes, files: new Map(taskFiles(kept, nodes)), isWhole: true },
-          { redactor, book, role },
+          { redactor, book, role: roleOf(kept, book) },
         )
       }),
   )

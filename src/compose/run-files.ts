@@ -3,6 +3,7 @@ import type { KeptRun, RunBook } from '../agents/loop/run-book.ts'
 import { systemText } from '../agents/loop/system-text.ts'
 import type { RunUsage, TranscriptNode } from '../contract/agent-run.ts'
 import type { JsonObject } from '../contract/base/json.ts'
+import type { Store } from '../contract/store.ts'
 import type { ArchivedRun, RunArchive } from '../evidence/archive/create-run-archive.ts'
 import type { Redactor } from '../kit/secrets/redact.ts'
 import type { OnError } from './error-log.ts'
@@ -46,6 +47,31 @@ export function createRunFiles(archive: RunArchive | undefined, shown: Shown): R
       shown.onError({ call: '', tool: '', cause })
     }
   }
+}
+
+/** So many of the newest runs of a tenant are looked at. */
+const mostBehind = 100
+
+/** Brings runs into the archive that a killed process kept and did not get there. */
+export async function catchUp(
+  archive: RunArchive,
+  { store, book, redactor }: { store: Store; book: RunBook; redactor: Redactor },
+): Promise<void> {
+  for (const tenant of store.tenants())
+    for (const { id } of book.list({ tenant, limit: mostBehind })) {
+      const kept = book.load(tenant, id)
+      if (kept === undefined || kept.prunedAt !== undefined || store.lives(kept.writer)) continue
+      const known = await archive.read({ run: id, tenant })
+      if (known?.['nodes'] === kept.nodes && known['state'] === kept.state) continue
+      const nodes = book.transcript(id, tenant)
+      const about = { kept, nodes, files: new Map(taskFiles(kept, nodes)), isWhole: true }
+      archive.run(toArchivedRun(about, { redactor, book, role: roleOf(kept, book) }))
+    }
+}
+
+/** The role of the session of a run. */
+export function roleOf({ tenant, id }: KeptRun, book: RunBook): string {
+  return book.briefs(tenant, id).at(-1)?.brief.session.role ?? 'main'
 }
 
 /** What is known of a run, as the archive has it. */

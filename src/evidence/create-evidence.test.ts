@@ -128,6 +128,7 @@ test('shows the archive a call only once its end is durable, with its begin', as
     ended: (begin, end, result) => seen.push([begin.record.call, begin.body, end.outcome, result.summary]),
     event: () => {},
     run: () => {},
+    read: async () => undefined,
     flush: async () => {},
     close: async () => void seen.push('closed'),
   }

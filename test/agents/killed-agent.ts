@@ -43,6 +43,7 @@ const runtime = await createRuntime({
   tools: [look, lineTool('demo.add'), lineTool('demo.ask')],
   policy: { rules: [{ effect: 'allow', tools: ['demo.add'] }] },
   store: { path: join(folder, 'store.db') },
+  archive: { dir: folder },
 })
 
 /** Says what comes next by what it was told: its calls have the same ids in every answer. */

@@ -4,8 +4,8 @@ import type { Session, SessionNarrowing } from '../../contract/runtime.ts'
 import type { ModelCalls } from '../../doors/language-model/open-model-calls.ts'
 import { canonicalJson } from '../../kit/json/canonical-json.ts'
 import { digest } from '../../kit/json/digest.ts'
+import { ownSystemText } from './own-system-text.ts'
 import type { RunSettings } from './run-settings.ts'
-import { ownSystemText } from './system-text.ts'
 
 /** What a run tells its model beside the conversation, and the session whose tools those are. */
 export interface RunBrief {

@@ -7,7 +7,7 @@ import type { ArtifactStore } from '../../contract/store.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { splitBeginBody } from '../../kit/result/split-begin-body.ts'
 import { createFolderWriter } from './create-folder-writer.ts'
-import type { RunFacts, RunFolder, RunOutcome } from './run-folder.ts'
+import { aboutFile, readAbout, type RunFacts, type RunFolder, type RunOutcome } from './run-folder.ts'
 import type { RunLog } from './run-log.ts'
 import { toArtifactRecords, toErrorRecord, toToolRecord } from './tool-record.ts'
 
@@ -50,6 +50,8 @@ export interface RunArchive {
   event(event: RuntimeEvent): void
   /** Takes what is new of a run. One in a session of another id has a folder of its own, to which its calls come too. */
   run(run: ArchivedRun): void
+  /** What `run.json` says of a run, or of a session; undefined if nothing can be read. */
+  read(run: Pick<ArchivedRun, 'run' | 'tenant'>): Promise<JsonObject | undefined>
   /** Resolves when everything taken so far is written or reported. */
   flush(): Promise<void>
   /** Writes the rest. What comes later is dropped. */
@@ -110,6 +112,7 @@ export function createRunArchive({ dir, logBytes, artifacts, onError }: RunArchi
         if (endedAt !== undefined) run.end(endedAt)
       })
     },
+    read: ({ run, tenant }) => readAbout(aboutFile(resolve(dir), { session: run, tenant })),
     flush: () => writer.flush(),
     close() {
       closed = true

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { JsonObject } from '../../contract/base/json.ts'
-import { isPlainObject } from '../../kit/json/is-plain-object.ts'
+import { isJsonObject } from '../../kit/json/is-json-object.ts'
 import { createAppender } from './create-appender.ts'
 import { replaceFile } from './replace-file.ts'
 import type { RunLog } from './run-log.ts'
@@ -78,9 +78,9 @@ export function createRunFolder(dir: string, facts: RunFacts, logBytes: number):
   const make = async (): Promise<void> => {
     for (const each of folders) await mkdir(join(folder, each), { recursive: true, mode: 0o700 })
     isMade = true
-    const before = existsSync(file) ? await readAbout(file) : undefined
+    const before = await readAbout(file)
     if (before === undefined) isBehind = true
-    else about = { ...about, ...before }
+    else about = { ...about, ...withoutEnd(before) }
   }
   return {
     name,
@@ -152,15 +152,23 @@ export function folderName({ session, tenant }: Pick<RunFacts, 'session' | 'tena
   return `run_${hash('sha256', session, 'hex')}`
 }
 
-/** What an earlier process wrote of a run, but for its end; undefined if it cannot be read. */
-async function readAbout(file: string): Promise<object | undefined> {
+/** Where it is said what a session is, or a run of an agent. */
+export function aboutFile(dir: string, facts: Pick<RunFacts, 'session' | 'tenant'>): string {
+  return join(dir, 'runs', folderName(facts), 'run.json')
+}
+
+/** What `run.json` says; undefined if it cannot be read. */
+export async function readAbout(file: string): Promise<JsonObject | undefined> {
   try {
     const written: unknown = JSON.parse(await readFile(file, 'utf8'))
-    if (!isPlainObject(written)) return undefined
-    return Object.fromEntries(Object.entries(written).filter(([field]) => !endFields.has(field)))
+    return isJsonObject(written) ? written : undefined
   } catch {
     return undefined
   }
+}
+
+function withoutEnd(about: JsonObject): object {
+  return Object.fromEntries(Object.entries(about).filter(([field]) => !endFields.has(field)))
 }
 
 function toIso(at: number): string {

@@ -46,7 +46,7 @@ export interface AgentReplay {
 /**
  * Runs a recorded run of an agent once more, with all agents that it started: the answers of the models come from its conversation, what the world did
  * from the evidence. What a model would be told, and each decision about a call, is made anew with the options of now. No model and no person is
- * asked, no tool runs, nothing is written. Finds the first place where the run would go another way. Throws a SetupError if there is no such run, or the
+ * asked, no tool runs, nothing is written. Finds the first place where the run would go another way. Throws a SetupError if the run does not exist, or the
  * options make no runtime.
  *
  * @example
