@@ -122,13 +122,14 @@ export function createRunFolder(dir: string, facts: RunFacts, logBytes: number):
       files.clear()
       // An old one may have been pruned since the last write.
       if (!isMade || !existsSync(folder)) await make()
+      if (endedAt !== undefined) await writeDelivered(folder, outcome)
+      for (const [path, text] of whole) await replaceFile(join(folder, path), text)
+      for (const [log, added] of batch) await appender.write(log, added, anew.has(log))
+      // Last, so that what it says of a run is there.
       if (isBehind) {
         isBehind = false
         await writeAbout()
       }
-      if (endedAt !== undefined) await writeDelivered(folder, outcome)
-      for (const [path, text] of whole) await replaceFile(join(folder, path), text)
-      for (const [log, added] of batch) await appender.write(log, added, anew.has(log))
     },
   }
 }
