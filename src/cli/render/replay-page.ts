@@ -10,7 +10,7 @@ export function toReplayPage({ session, calls, replayed, skipped, divergence, po
   if (divergence !== undefined)
     lines.push(
       `\n${divergence.call} ${divergence.tool} goes another way now, the calls after it were not replayed:`,
-      ...divergence.differences.flatMap(toLines),
+      ...toLines(divergence.differences),
     )
   if (skipped.length > 0) lines.push('\nNot replayed:')
   for (const { call, tool, reason } of skipped) lines.push(`  ${call} ${tool}: ${reason}`)
@@ -33,7 +33,7 @@ export function toAgentReplayPage(found: AgentReplay): string {
     ]
     lines.push(
       `\n${[divergence.run, 'parts', ...where].join(' ')}, what comes after was not replayed:`,
-      ...differences.flatMap(toLines),
+      ...toLines(differences),
     )
   }
   if (skipped.length > 0) lines.push('\nNot replayed:', ...skipped.map(toSkippedLine))
@@ -49,8 +49,12 @@ function toSkippedLine({ run, turn, call, tool, reason }: SkippedPart): string {
   return `  ${where.join(' ')}: ${reason}`
 }
 
-function toLines({ what, recorded, now }: Difference): string[] {
-  return [`  ${what.padEnd(12)} recorded  ${recorded}`, `  ${' '.repeat(12)} now       ${now}`]
+function toLines(differences: readonly Difference[]): string[] {
+  const width = Math.max(11, ...differences.map(({ what }) => what.length))
+  return differences.flatMap(({ what, recorded, now }) => [
+    `  ${what.padEnd(width)} recorded  ${recorded}`,
+    `  ${' '.repeat(width)} now       ${now}`,
+  ])
 }
 
 function finish(

@@ -25,8 +25,9 @@ export const rebuild: EvidenceVerb = ({ given, places }) =>
     if (given.options['json'] === true) writeJson(report)
     else {
       const pruned = report.pruned === 0 ? '' : ` ${report.pruned} of them were pruned and have no summaries.`
+      const said = report.runs.length === 0 ? '' : `, ${countOf(report.runs.length, 'conversation')}`
       process.stdout.write(
-        `Written again: ${countOf(report.calls, 'call')} of ${countOf(report.sessions.length, 'session')}, ${countOf(report.runs.length, 'conversation')}.${pruned}\n` +
+        `Written again: ${countOf(report.calls, 'call')} of ${countOf(report.sessions.length, 'session')}${said}.${pruned}\n` +
           'Events stand in no store: an events.jsonl that is there stays as it is, one that is lost is lost.\n',
       )
     }
