@@ -4,15 +4,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createRuntime } from 'handrail'
 import type { StoredRun, TranscriptNode } from 'handrail/agents'
 import { verifyEvidence } from 'handrail/evidence'
+import { replayAgentRun } from 'handrail/replay'
 import { expect, test } from 'vitest'
 import { makePlace, onBundle, startProgram, type Place } from '../support/command-line.ts'
+import { killedOptions } from './killed-options.ts'
 import { modelSaying } from '../support/mock-model.ts'
 import { rounds } from '../support/rounds.ts'
 
 const agent = join(import.meta.dirname, 'killed-agent.ts')
 const kills = rounds({ usual: 6, long: 200 })
 
-test(`of ${kills} agents killed at any time each run is gone on with, no call is repeated and no node is there twice, and its archive is as its conversation (AGENT-3, EVID-1, EVID-4)`, async () => {
+test(`of ${kills} agents killed at any time each run is gone on with, no call is repeated and no node is there twice, and its archive is as its conversation, and it is replayed (AGENT-3, EVID-1, EVID-4)`, async () => {
   const place = makePlace()
   for (let round = 0; round < kills; round++) {
     const { child, output, ended } = start(place)
@@ -61,6 +63,13 @@ test(`of ${kills} agents killed at any time each run is gone on with, no call is
       else expect(lines).toContain(input.line)
     }
   }
+  const { project } = place
+  for (const { id } of all.slice(-3)) {
+    const options = { project, home: project, ...killedOptions(project) }
+    const again = await replayAgentRun({ store: runtime.store, run: id, runtime: options })
+    expect([again.turns, again.divergence]).toEqual([5, undefined])
+  }
+  expect(readFileSync(join(project, 'lines'), 'utf8').trimEnd().split('\n')).toEqual(lines)
   expect(lines.length + unknown).toBeGreaterThanOrEqual(8 * all.length)
   expect(unknown).toBeLessThan(all.length * 8)
   expect(runtime.approvals.list()).toEqual([])
@@ -87,7 +96,7 @@ function readArchive({ project }: Place) {
 }
 
 function behind(all: readonly StoredRun[], archived: ReturnType<typeof readArchive>): readonly string[] {
-  return all.map(({ id }) => id).filter((id) => archived.get(id)?.about.state !== 'ended')
+  return all.map(({ id }) => id).filter((id) => archived.get(id)?.about.end_reason !== 'completed')
 }
 
 function start(place: Place, most = '1000') {

@@ -174,7 +174,7 @@ test('sessions of two tenants under one id have a folder each (EVID-4, AUTH-6)',
   }
   await runtime.close()
   const abouts = readdirSync(join(dir, 'runs')).map((name) => jsonOf(dir, name))
-  expect(abouts.map(({ tenant }) => tenant).toSorted()).toEqual(['acme', 'local', 'other'])
+  expect(abouts.map(({ tenant }) => String(tenant)).toSorted()).toEqual(['acme', 'local', 'other'])
   for (const name of readdirSync(join(dir, 'runs'))) {
     const { tenant } = jsonOf(dir, name)
     expect(linesOf(dir, name, 'events.jsonl').every((event) => event['tenant'] === tenant)).toBe(true)
