@@ -18,7 +18,10 @@ import { agentDefinitionTools } from '../src/compose/sources/agent-definition-to
 import { delegationTools } from '../src/compose/sources/delegation-tools.ts'
 import { planTools } from '../src/compose/sources/plan-tools.ts'
 import { userTools } from '../src/compose/sources/user-tools.ts'
+import { scheduleTools } from '../src/compose/sources/schedule-tools.ts'
+import { settingTools } from '../src/compose/sources/setting-tools.ts'
 import { taskTools } from '../src/compose/sources/task-tools.ts'
+import { triggerTools } from '../src/compose/sources/trigger-tools.ts'
 import { webTools } from '../src/compose/sources/web-tools.ts'
 
 /** Every generated file of the project: its path from the root, and its text. */
@@ -35,7 +38,10 @@ export function generatedFiles(): ReadonlyMap<string, string> {
         ...jobTools().list(),
         ...planTools().list(),
         ...userTools().list(),
+        ...scheduleTools().list(),
+        ...settingTools().list(),
         ...taskTools().list(),
+        ...triggerTools().list(),
         ...webTools().list(),
       ]),
     ],

@@ -26,6 +26,19 @@ export type {
   TaskStep,
   Tasks,
 } from './contract/base/tasks.ts'
+export type {
+  NewSchedule,
+  Schedule,
+  ScheduledWork,
+  ScheduleOutlook,
+  ScheduleRun,
+  Schedules,
+} from './contract/base/schedules.ts'
+export type { RuntimeSchedules } from './contract/scheduler.ts'
+export { scheduleTools } from './compose/sources/schedule-tools.ts'
+export type { ModelSettings } from './contract/base/services.ts'
+export { settingTools, type SettingToolsOptions } from './compose/sources/setting-tools.ts'
+export { triggerTools, type TriggerToolsOptions } from './compose/sources/trigger-tools.ts'
 export { taskTools } from './compose/sources/task-tools.ts'
 export type {
   Annotations,
@@ -45,6 +58,8 @@ export type {
 export type {
   CommandsConfiguration,
   LanguageServerConfiguration,
+  ModelSettingConfiguration,
+  TriggerConfiguration,
   WebSearchConfiguration,
 } from './contract/configuration.ts'
 export type {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type * as Handrail from 'handrail'
+import type * as Evidence from 'handrail/evidence'
 import type * as Tools from 'handrail/tools'
 import type * as AiSdk from 'handrail/ai-sdk'
 import type * as Telemetry from 'handrail/telemetry'
@@ -16,6 +17,11 @@ export async function loadHandrail(): Promise<typeof Handrail> {
 /** Its door for tools. */
 export async function loadTools(): Promise<typeof Tools> {
   return import(find('handrail/tools'))
+}
+
+/** Its door for evidence. */
+export async function loadEvidence(): Promise<typeof Evidence> {
+  return import(find('handrail/evidence'))
 }
 
 /** Its door for telemetry. */

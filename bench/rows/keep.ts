@@ -3,13 +3,14 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { governed } from '../handrail/governance.ts'
-import { loadHandrail, makeDirectory } from '../handrail/load.ts'
+import { loadEvidence, loadHandrail, makeDirectory } from '../handrail/load.ts'
 import { inFlight } from '../harness/contender.ts'
 
 const calls = 20_000
 const keyed = process.argv[2] === 'keyed'
 
-const { createRuntime, defineTool, openKeyFiles, verifyEvidence } = await loadHandrail()
+const { createRuntime, defineTool } = await loadHandrail()
+const { openKeyFiles, verifyEvidence } = await loadEvidence()
 const { directory, remove } = makeDirectory()
 const path = join(directory, 'store.db')
 const signing = { dir: join(directory, 'keys') }

@@ -12,6 +12,7 @@ import { listUndoable } from '../runtime/undo/list-undoable.ts'
 import { openClosings } from './close-with.ts'
 import { createToolChanges } from './change-tools.ts'
 import { openAgents } from './open-agents.ts'
+import { openSchedules } from './open-schedules.ts'
 import { openSession, type SessionSurroundings } from './open-session.ts'
 import { refuseWrongKinds } from './options/check-options.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
@@ -88,6 +89,7 @@ function toRuntime(parts: RuntimeParts): Runtime {
     return session
   }
   const agents = openAgents(parts, { approvals, families, openSession: open, options: parts.resolved.agents })
+  const schedules = openSchedules(parts, { agents, approvals, openSession: open })
   const runtime: Runtime = {
     project: resolved.project,
     registry,
@@ -104,6 +106,7 @@ function toRuntime(parts: RuntimeParts): Runtime {
     },
     session: (options) => open(options),
     runs: agents.runs,
+    schedules,
     async run(options) {
       refuseIfClosed()
       return agents.run(options)
@@ -126,6 +129,7 @@ function toRuntime(parts: RuntimeParts): Runtime {
     undoable: (query) => listUndoable(stores.history, query),
     close: once(async () => {
       closed = true
+      await schedules.close()
       await agents.close()
       await Promise.all([...sessions].map((session) => session.close()))
       closeAll()

@@ -18,6 +18,8 @@ import { localTenant } from './tenant-contexts.ts'
 export interface Agents {
   readonly runs: AgentRuns
   run(options: RunOptions): Promise<AgentRun>
+  /** Starts a run under this id. */
+  runAs(id: string, options: RunOptions): Promise<AgentRun>
   /** Aborts the runs, and resolves when they have ended. */
   close(): Promise<void>
 }
@@ -49,6 +51,11 @@ export function openAgents(parts: RuntimeParts, around: AgentSurroundings): Agen
       await caughtUp()
       const { openRun } = await import('../agents/loop/open-run.ts')
       return openRun(options, ports)
+    },
+    async runAs(id, options) {
+      await caughtUp()
+      const { openRun } = await import('../agents/loop/open-run.ts')
+      return openRun(options, ports, { id, nodes: [] })
     },
     async close() {
       const running = [...open]

@@ -1,10 +1,10 @@
 import type { AgentHost } from '../contract/agent-host.ts'
+import { createScheduleBook } from '../agents/schedules/create-schedule-book.ts'
 import { createTaskBook } from '../agents/tasks/create-task-book.ts'
 import type { PostToolUseHook, PreToolUseHook } from '../contract/hook.ts'
 import type { Store } from '../contract/store.ts'
 import type { OpenFeed } from '../contract/mcp/tool-feed.ts'
-import type { Redactor } from '../kit/secrets/redact.ts'
-import { createGrowingRedactor } from '../kit/secrets/growing-redactor.ts'
+import { createGrowingRedactor, type GrowingRedactor } from '../kit/secrets/growing-redactor.ts'
 import { prepareRegistration, type RegistryReport } from '../registry/admission/prepare-registration.ts'
 import { createRegistry, type ChangingRegistry } from '../registry/create-registry.ts'
 import { createApprovalBook } from '../runtime/approvals/create-approval-book.ts'
@@ -34,6 +34,7 @@ import { createTenantContexts, type TenantContexts } from './tenant-contexts.ts'
 export interface RuntimeParts {
   resolved: ResolvedOptions
   onError: OnError
+  redactor: GrowingRedactor
   announcements: Announcements
   stores: Awaited<ReturnType<typeof openStores>>
   registry: ChangingRegistry
@@ -41,7 +42,6 @@ export interface RuntimeParts {
   approvals: ApprovalBook
   tenants: TenantContexts
   launcher: Launcher
-  redactor: Redactor
   feeds: readonly OpenFeed[]
   /** What starts agents for calls, as soon as it is there: agents need the runtime that their tools are of. */
   agents: { host: AgentHost | undefined }
@@ -108,9 +108,8 @@ export async function openRuntimeParts(
       hooks: sortHooks(options, resolved, launcher),
       consents,
       approvals,
-      sessions: openSessionBook(store, { resolved, onError }),
       agentHost: () => hostOf(agents),
-      tasks: createTaskBook({ store, now: resolved.now }),
+      ...openBooks(store, { resolved, onError }),
       running: createRunningCalls(),
       slots: createToolSlots(),
       observer,
@@ -127,15 +126,21 @@ export async function openRuntimeParts(
     redact: (text) => redactor.text(text),
     report: (tool, message) => onError({ call: '', tool, cause: new Error(redactor.text(message)) }),
   })
-  const opened = { resolved, registry, consents, approvals, tenants, launcher, feeds, agents, redactor }
-  return { ...opened, onError, announcements, stores }
+  const opened = { resolved, registry, consents, approvals, tenants, launcher, feeds, agents }
+  return { ...opened, onError, redactor, announcements, stores }
 }
 
-function openSessionBook(
+/** What is kept of sessions, tasks and schedules. */
+function openBooks(
   store: Store,
   { resolved: { now, tick }, onError }: Pick<RuntimeParts, 'resolved' | 'onError'>,
-): TenantContext['sessions'] {
-  return createSessionBook({ store, logError: (cause) => onError({ call: '', tool: '', cause }), now, tick })
+): Pick<TenantContext, 'sessions' | 'tasks' | 'schedules'> {
+  const logError = (cause: unknown): void => onError({ call: '', tool: '', cause })
+  return {
+    sessions: createSessionBook({ store, logError, now, tick }),
+    tasks: createTaskBook({ store, now }),
+    schedules: createScheduleBook({ store, now, logError }),
+  }
 }
 
 function hostOf({ host }: RuntimeParts['agents']): AgentHost {

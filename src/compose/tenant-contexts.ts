@@ -53,6 +53,7 @@ export type SharedContext = Pick<
   | 'artifacts'
   | 'history'
   | 'tasks'
+  | 'schedules'
   | 'redactor'
   | 'hooks'
   | 'services'

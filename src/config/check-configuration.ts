@@ -6,6 +6,8 @@ import { checkCommands } from './check-commands.ts'
 import { checkLanguageServers } from './check-language-servers.ts'
 import { checkEach } from './base/check-lists.ts'
 import { checkRules } from './policy/check-rules.ts'
+import { checkModelSettings } from './check-model-settings.ts'
+import { checkTriggers } from './check-triggers.ts'
 import { checkWebSearch } from './check-web-search.ts'
 import { findReachFlaw, findPrivateHostFlaw, findToolFlaw } from './base/find-flaw.ts'
 
@@ -25,6 +27,8 @@ export function checkConfiguration(configuration: Configuration): Issue[] {
     ...checkCommands(configuration.commands),
     ...checkLanguageServers(configuration.languageServers),
     ...checkWebSearch(configuration.webSearch),
+    ...checkTriggers(configuration.triggers),
+    ...checkModelSettings(configuration.modelSettings),
     ...checkSandbox(configuration.sandbox),
     ...(configuration.hooks ?? []).flatMap((hook, index) =>
       checkHook(hook).map((issue) => ({ ...issue, pointer: `/hooks/${index}${issue.pointer}` })),

@@ -81,6 +81,39 @@ const webSearch = object(
   { description: 'The engine behind web.search. Absent: there is no such tool.', required: ['engine'] },
 )
 
+const triggers = {
+  type: 'object',
+  additionalProperties: object(
+    {
+      url: described(text, 'Where a JSON body is sent by POST.'),
+      description: described(text, 'What it does, for the model.'),
+      secret: described(
+        text,
+        'Name of the environment variable with the secret (whsec_…) that signs requests.',
+      ),
+    },
+    { description: 'Something on another machine that a call starts.', required: ['url'] },
+  ),
+  description: 'What remote.trigger starts, by name. Absent: there is no such tool.',
+} as const
+
+const settingValue = { type: ['string', 'number', 'boolean'] } as const
+
+const modelSettings = {
+  type: 'object',
+  additionalProperties: object(
+    {
+      type: { enum: ['string', 'number', 'boolean'] },
+      enum: { type: 'array', minItems: 1, items: settingValue, description: 'The values that there are.' },
+      default: described(settingValue, 'What it is as long as no call set it.'),
+      description: described(text, 'What it means, for the model.'),
+      writable: described(flag, 'Whether calls may set it. Default false.'),
+    },
+    { description: 'A setting that is open to models.', required: ['type'] },
+  ),
+  description: 'What internal.config shows and sets, by key. Absent: there is no such tool.',
+} as const
+
 const commands = object(
   {
     hosts: described(
@@ -197,6 +230,8 @@ export const configurationSchema: JsonSchema = object(
     languageServers,
     network,
     webSearch,
+    triggers,
+    modelSettings,
     limits,
     undo,
     overlapCalls: described(

@@ -63,6 +63,28 @@ export interface WebSearchConfiguration {
   secret?: string
 }
 
+/** Something on another machine that a call of `remote.trigger` starts, by a POST with a JSON body. */
+export interface TriggerConfiguration {
+  url: string
+  /** What it does, for the model. */
+  description?: string
+  /** Name of the secret that signs requests as Standard Webhooks says (`whsec_…`); on the command line, of an environment variable. */
+  secret?: string
+}
+
+/** A setting that is open to models: what `internal.config` shows and, if `writable`, sets. */
+export interface ModelSettingConfiguration {
+  type: 'string' | 'number' | 'boolean'
+  /** The values that there are. Default: all of the type; of a text at most 10,000 characters. */
+  enum?: readonly (string | number | boolean)[]
+  /** What it is as long as no call set it. */
+  default?: string | number | boolean
+  /** What it means, for the model. */
+  description?: string
+  /** Whether calls may set it. Default false. */
+  writable?: boolean
+}
+
 /** What the commands of `code.run_command` and `code.run_shell` get beside what all commands get. */
 export interface CommandsConfiguration {
   /** Hosts that isolated commands may reach: names, `*.example.com` or `*`. Default: none. */
@@ -127,7 +149,7 @@ export interface UndoConfiguration {
 }
 
 /** Groups of built-in tools that there are only if they are asked for. */
-export const toolGroups = ['agent', 'plan', 'task', 'user'] as const
+export const toolGroups = ['agent', 'plan', 'schedule', 'task', 'user'] as const
 
 /** `<home>/config.json`. */
 export interface Configuration {
@@ -158,6 +180,10 @@ export interface Configuration {
   network?: NetworkConfiguration
   /** If absent, the tool `web.search` does not exist. */
   webSearch?: WebSearchConfiguration
+  /** What the tool `remote.trigger` starts, by name. If absent, that tool does not exist. */
+  triggers?: Readonly<Record<string, TriggerConfiguration>>
+  /** Settings that are open to models, by key. If absent, the tool `internal.config` does not exist. */
+  modelSettings?: Readonly<Record<string, ModelSettingConfiguration>>
   limits?: RuntimeLimits
   /** What is kept so that calls can be taken back. Default true; `false` keeps nothing. */
   undo?: boolean | UndoConfiguration

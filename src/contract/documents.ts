@@ -13,6 +13,11 @@ export type DocumentKind =
   | 'message'
   | 'todo'
   | 'definition'
+  | 'setting'
+  | 'schedule'
+  | 'schedule_run'
+  | 'schedule_book'
+  | 'schedule_runner'
 
 /**
  * What work leaves behind, and what there may be too many of to be facts, such as the steps of a task. Unique by tenant, kind, group and id. Its value

@@ -33,6 +33,8 @@ const delegationTools: readonly string[] = [
   'agent.dispatch_worker',
   'agent.create_team',
   'agent.delete_team',
+  'cron.create',
+  'cron.delete',
   'internal.recall_memory',
   'internal.write_memory',
 ]

@@ -11,7 +11,7 @@ import type { Session } from '../../contract/runtime.ts'
 import { newId } from '../../kit/new-id.ts'
 import type { KeptRun } from '../loop/run-book.ts'
 import { openRun } from '../loop/open-run.ts'
-import type { ChildPlace, OpenRun, RunPorts } from '../loop/run-state.ts'
+import type { RunPlace, OpenRun, RunPorts } from '../loop/run-state.ts'
 import { childSession, childTask, least } from './child-options.ts'
 import { childPrompt } from './child-prompt.ts'
 
@@ -108,7 +108,7 @@ function startChild(wish: ChildWish, start: Start): Promise<AgentRun> {
     wish.background === true ? call.closing() : call.signal,
     ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)]),
   ]
-  const place: ChildPlace = {
+  const place: RunPlace = {
     id,
     parent: {
       session: call.session.id,

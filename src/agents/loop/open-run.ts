@@ -14,13 +14,13 @@ import { runAgent } from './run-agent.ts'
 import { briefOf, isSameBrief, type RunBrief } from './brief.ts'
 import { toStartNote } from './run-notes.ts'
 import { checkRunOptions, isSession, toKeptSession, toSettings } from './run-settings.ts'
-import type { ChildPlace, NewNode, OpenRun, RunPorts } from './run-state.ts'
+import type { RunPlace, NewNode, OpenRun, RunPorts } from './run-state.ts'
 
 /** The runs that this process has under way, by their stores. */
 const underWay = new WeakMap<Store, Set<string>>()
 
 /** Starts a run, or goes on with one; that is durable when this resolves. Rejects with a SetupError for every issue of the options. */
-export async function openRun(options: RunOptions, ports: RunPorts, place?: ChildPlace): Promise<AgentRun> {
+export async function openRun(options: RunOptions, ports: RunPorts, place?: RunPlace): Promise<AgentRun> {
   const issues = checkRunOptions(options, ports.checker)
   if (issues.length > 0) throw new SetupError('invalid_options', 'The run cannot be started:', issues)
   const before = options.resume === undefined ? undefined : loadRun(options, ports, place)
@@ -76,7 +76,7 @@ export async function openRun(options: RunOptions, ports: RunPorts, place?: Chil
 function loadRun(
   { resume = '', session, prompt }: RunOptions,
   { book, store }: RunPorts,
-  place: ChildPlace | undefined,
+  place: RunPlace | undefined,
 ): KeptRun {
   const tenant = (isSession(session) ? session.principal.tenant : session?.tenant) ?? 'local'
   const before = book.load(tenant, resume)
@@ -148,7 +148,7 @@ function toOpenRun(
   options: RunOptions,
   about: Pick<OpenRun, 'id' | 'session' | 'ports' | 'signal' | 'tell'> & {
     before: KeptRun | undefined
-    place: ChildPlace | undefined
+    place: RunPlace | undefined
   },
 ): OpenRun {
   const { before, place, id, session, ports } = about

@@ -39,12 +39,13 @@ export interface RunPorts {
   told(run: OpenRun, event: RunEvent): void
 }
 
-/** Where an agent stands that another one started. */
-export interface ChildPlace {
+/** Where a run stands that a call or a schedule started. */
+export interface RunPlace {
   readonly id: string
-  readonly parent: RunParent
+  /** Absent for the run of a schedule. */
+  readonly parent?: RunParent
   /** What the agent is, if its call named that. */
-  readonly definition: RegisteredAgentDefinition | undefined
+  readonly definition?: RegisteredAgentDefinition | undefined
   /** What it begins with, from the conversation of another agent. */
   readonly nodes: readonly TranscriptNode[]
 }

@@ -2,6 +2,7 @@ import { userInfo } from 'node:os'
 import { loadConfiguration } from '../../config/load-configuration.ts'
 import { gatewayPath } from '../../config/gateway-parts.ts'
 import { loadGateway } from '../../config/load-gateway.ts'
+import type { AgentModel } from '../../contract/agent-run.ts'
 import type { Presentation } from '../../contract/base/call.ts'
 import type { Runtime, SessionOptions } from '../../contract/runtime.ts'
 import type { GatewayConfiguration, WebhookReceiver } from '../../contract/mcp/serving.ts'
@@ -13,6 +14,8 @@ import type { StdioServer } from '../../mcp/server/stdio/serve-streams.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { callerOptions, presentationOption, readCaller, readText } from '../arguments/caller.ts'
 import { commandName } from '../base/command-name.ts'
+import { agentModelOptions, loadAgentModel } from '../model/agent-model.ts'
+import { presentKeyNames } from '../model/provider-keys.ts'
 import { exitCodes } from '../base/exit-codes.ts'
 import type { Command, CommandLine } from '../base/command.ts'
 import { followGateway } from '../setup/follow-gateway.ts'
@@ -46,6 +49,7 @@ export const serve: Command = {
       about: 'Files below deliverables/ that each session has to deliver, with commas between.',
     },
     ...presentationOption,
+    ...agentModelOptions,
     ...callerOptions,
   },
   examples: [
@@ -61,7 +65,8 @@ export const serve: Command = {
     const places = findPlaces(given)
     const deliverables = readText(given, 'deliver')?.split(',')
     const session = { ...readCaller(given), ...(deliverables !== undefined && { deliverables }) }
-    const about = { presentation, session }
+    const agentModel = await loadAgentModel(given, places.project)
+    const about = { presentation, session, agentModel }
     const server = readText(given, 'server')
     if (given.options['stdio'] === true) return serveOverStdio(places, { ...about, server })
     if (server !== undefined)
@@ -74,11 +79,13 @@ interface Serving {
   presentation: Presentation
   /** Who every client is. */
   session: Pick<SessionOptions, 'tenant' | 'actor' | 'role' | 'mode' | 'deliverables'>
+  /** What agents work with that calls and schedules start. */
+  agentModel: AgentModel | undefined
 }
 
 async function serveOverStdio(
   places: Places,
-  { server: name, ...about }: Serving & { server: string | undefined },
+  { server: name, agentModel, ...about }: Serving & { server: string | undefined },
 ): Promise<number> {
   // The standard streams carry the protocol, so no person but the client's own can be asked here.
   const files = startFollowing(places)
@@ -88,7 +95,12 @@ async function serveOverStdio(
     follow: true,
     meet: (server) => name === undefined || name === server,
   })
-  const runtime = await wireRuntime(places, undefined, { upstreams: servers, onEvent: createOperatorLog() })
+  const runtime = await wireRuntime(places, undefined, {
+    upstreams: servers,
+    onEvent: createOperatorLog(),
+    secrets: presentKeyNames(),
+    agentModel,
+  })
   const following: { close(): unknown }[] = [
     files.follow(runtime),
     declared.follow(runtime),
@@ -97,6 +109,7 @@ async function serveOverStdio(
   const stop = listenForStop()
   try {
     await checkCaller(runtime, about)
+    following.push(runtime.schedules.start())
     growYoungGeneration()
     const served = { runtime, servers, ...about }
     const server = name === undefined ? await serveAll(served) : await serveOne({ ...served, server: name })
@@ -133,7 +146,7 @@ async function serveOne(options: PassthroughStdioOptions): Promise<StdioServer> 
 
 async function serveOverHttp(
   places: Places,
-  { port, ...about }: Serving & { port: number | undefined },
+  { port, agentModel, ...about }: Serving & { port: number | undefined },
 ): Promise<number> {
   const { $schema: _, ...gateway } = loadGateway(places.home, createSchemaChecker())
   const { webhooks = [], ...serving } = gateway
@@ -151,6 +164,8 @@ async function serveOverHttp(
     observers: [metrics.observer],
     upstreams: servers,
     onEvent: createOperatorLog(),
+    secrets: presentKeyNames(),
+    agentModel,
   })
   const following: { close(): unknown }[] = [
     files.follow(runtime),
@@ -162,6 +177,7 @@ async function serveOverHttp(
   try {
     const tools = await checkCaller(runtime, about)
     await prepareList({ runtime, ...about })
+    following.push(runtime.schedules.start())
     if (webhooks.length > 0) following.push(await startWebhooks(runtime, { webhooks, places }))
     growYoungGeneration()
     const server = await serveHttp({

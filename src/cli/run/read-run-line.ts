@@ -5,6 +5,7 @@ import { readCaller, readText } from '../arguments/caller.ts'
 import { readFile } from '../arguments/read-file.ts'
 import type { CommandLine } from '../base/command.ts'
 import { showLine } from '../base/show-safely.ts'
+import { readBaseUrl } from '../arguments/read-base-url.ts'
 import { UsageError } from '../base/usage-error.ts'
 import { aboutModels, readModelName, type ModelName } from '../model/read-model-name.ts'
 import { readChoice } from '../terminal/read-choice.ts'
@@ -80,20 +81,6 @@ function readMaxTurns(text: string | undefined): number | undefined {
   const count = Number(text)
   if (/^\d+$/.test(text) && count >= 1 && count <= 100_000) return count
   throw new UsageError(`--max-turns is "${showLine(text)}"; it must be a whole number from 1 to 100000.`)
-}
-
-function readBaseUrl(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url === undefined || !/^https?:$/.test(url.protocol) || url.host === '')
-    throw new UsageError(
-      `--base-url is "${showLine(text)}"; it must be a URL, such as http://127.0.0.1:11434/v1.`,
-    )
-  if (url.username !== '' || url.password !== '')
-    throw new UsageError(
-      '--base-url holds a name or a password, which is kept with the run. Leave them out; a key has its environment variable.',
-    )
-  return text
 }
 
 function readSchema(path: string): { [field: string]: Json } {

@@ -5,6 +5,7 @@ import { findPart } from '../../config/gateway-parts.ts'
 import { rememberStart } from '../../config/last-start.ts'
 import { loadConfiguration } from '../../config/load-configuration.ts'
 import { loadUpstreams, upstreamSecrets } from '../../config/servers/load-upstreams.ts'
+import type { AgentModel } from '../../contract/agent-run.ts'
 import type { Approver } from '../../contract/approval.ts'
 import type { Configuration, toolGroups } from '../../contract/configuration.ts'
 import type { ElicitationHandler } from '../../contract/base/elicitation.ts'
@@ -26,7 +27,10 @@ import { expandHome, realPlace } from '../../compose/options/resolve-places.ts'
 import type { RuntimeOptions } from '../../compose/options/runtime-options.ts'
 import { delegationTools } from '../../compose/sources/delegation-tools.ts'
 import { planTools } from '../../compose/sources/plan-tools.ts'
+import { scheduleTools } from '../../compose/sources/schedule-tools.ts'
 import { taskTools } from '../../compose/sources/task-tools.ts'
+import { settingTools } from '../../compose/sources/setting-tools.ts'
+import { triggerTools } from '../../compose/sources/trigger-tools.ts'
 import { userTools } from '../../compose/sources/user-tools.ts'
 import { webTools } from '../../compose/sources/web-tools.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
@@ -161,6 +165,8 @@ interface WireChoices {
    * is true of its own.
    */
   observes?: boolean
+  /** What agents work with that calls and schedules start. */
+  agentModel?: AgentModel | undefined
 }
 
 /**
@@ -180,6 +186,7 @@ export async function wireRuntime(
     onError,
     upstreams = 'known',
     observes = false,
+    agentModel,
   }: WireChoices = {},
 ): Promise<Runtime> {
   const options = wireOptions(places, undefined, observes)
@@ -201,6 +208,7 @@ export async function wireRuntime(
     }),
     // The agent isolates what it runs; here nothing is run, and so nothing has to be isolated.
     ...(observes && { sandbox: 'host' }),
+    ...(agentModel !== undefined && { agents: { model: agentModel } }),
     ...(approve !== undefined && { approve }),
     ...(elicit !== undefined && { elicit }),
     ...(observers !== undefined && { observers }),
@@ -221,6 +229,8 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
   const {
     $schema: _,
     webSearch,
+    triggers,
+    modelSettings,
     shell: hasShell,
     commands,
     languageServers,
@@ -231,7 +241,15 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
   const declared = inOneLine(declarativeTools({ dir: places.tools }), places.tools)
   // An agent has such tools of its own.
   const groups = observes ? [] : toolGroups
-  const own = ownSources({ webSearch, shell, commands, languageServers, toolGroups: groups })
+  const own = ownSources({
+    webSearch,
+    triggers,
+    modelSettings,
+    shell,
+    commands,
+    languageServers,
+    toolGroups: groups,
+  })
   const sources = observes ? own : [...own, declared]
   const wanted = [
     ...sources.flatMap((source) =>
@@ -266,14 +284,23 @@ function inOneLine(source: ToolSource, folder: string): ToolSource {
 
 /** What the person configured of the tools that come with Handrail. */
 type OwnToolOptions = {
-  [Name in 'webSearch' | 'shell' | 'commands' | 'languageServers' | 'toolGroups']?:
-    | Configuration[Name]
-    | undefined
+  [
+    Name in
+      | 'webSearch'
+      | 'triggers'
+      | 'modelSettings'
+      | 'shell'
+      | 'commands'
+      | 'languageServers'
+      | 'toolGroups'
+  ]?: Configuration[Name] | undefined
 }
 
 /** The tools that come with Handrail. */
 export function ownSources({
   webSearch,
+  triggers,
+  modelSettings,
   shell,
   commands,
   languageServers,
@@ -284,6 +311,8 @@ export function ownSources({
     codeTools({ shell, commands, languageServers }),
     jobTools(),
     webTools({ search: webSearch }),
+    ...(modelSettings === undefined ? [] : [settingTools({ settings: modelSettings })]),
+    ...(triggers === undefined ? [] : [triggerTools({ triggers })]),
     ...[...new Set(toolGroups)].flatMap((group) => groupSources[group].map((open) => open())),
   ]
 }
@@ -291,6 +320,7 @@ export function ownSources({
 const groupSources = {
   agent: [agentDefinitionTools, delegationTools],
   plan: [planTools],
+  schedule: [scheduleTools],
   task: [taskTools],
   user: [userTools],
 } as const satisfies { readonly [group in (typeof toolGroups)[number]]: readonly (() => ToolSource)[] }

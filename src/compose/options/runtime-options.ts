@@ -19,6 +19,8 @@ export interface RuntimeOptions extends Omit<
   | '$schema'
   | 'hooks'
   | 'webSearch'
+  | 'triggers'
+  | 'modelSettings'
   | 'shell'
   | 'toolGroups'
   | 'commands'

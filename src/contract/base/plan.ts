@@ -1,6 +1,7 @@
 import type { PastCalls } from './history.ts'
 import type { PlanMode } from './plan-mode.ts'
 import type { Principal } from './principal.ts'
+import type { Schedules } from './schedules.ts'
 import type { Services } from './services.ts'
 
 /** One thing a call would do to the outside. Paths are absolute and resolved; hosts are lower case. */
@@ -21,6 +22,8 @@ export interface Preview {
   /** One line: what would happen to which thing. */
   title: string
   body: string
+  /** Shown below the body: what is so now, and may be otherwise when the call runs. The approval is not bound to it. */
+  asOfNow?: string
 }
 
 /** What a call would do. */
@@ -61,6 +64,8 @@ export interface PlanContext extends Pick<Services, 'files' | 'search' | 'comman
   readonly pastCalls?: PastCalls
   /** Only for a tool that names it in `needs`. */
   readonly planMode?: Pick<PlanMode, 'reason' | 'beneath'>
+  /** Only for a tool that names it in `needs`. */
+  readonly schedules?: Pick<Schedules, 'examine' | 'find'>
   /** Absolute paths of the folders that calls may write, whatever this one may: what lies there may be the work of a call. */
   readonly writable: readonly string[]
 }

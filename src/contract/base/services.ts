@@ -5,10 +5,12 @@ import type { SessionResources } from './session-resources.ts'
 import type { PastCalls } from './history.ts'
 import type { Instructions } from './instructions.ts'
 import type { Jobs } from './job.ts'
+import type { Json } from './json.ts'
 import type { Network, Pages } from './network.ts'
 import type { PlanMode } from './plan-mode.ts'
 import type { Commands, Files, Search } from './sandbox.ts'
 import type { Todos } from './todo.ts'
+import type { Schedules } from './schedules.ts'
 import type { Tasks } from './tasks.ts'
 
 /**
@@ -36,16 +38,28 @@ export interface Services {
   agents: ChildAgents
   /** Tasks and their steps: those of the same tenant and actor. */
   tasks: Tasks
+  /** What runs at times: that of the same tenant and actor. */
+  schedules: Schedules
   /** Servers that the call's profile covers. */
   network: Network
   /** Text of HTML pages. */
   pages: Pages
   /** The agents that can be started: those that the host handed in, else those of Handrail alone. */
   agentDefinitions: AgentDefinitionRegistry
+  /** What models set for the same tenant and actor, by key. */
+  modelSettings: ModelSettings
   /** Whether the session only plans. */
   planMode: PlanMode
   /** What the agent of the session has to do. */
   todos: Todos
+}
+
+/** Values of settings that the operator opened to models. Who reads or writes one holds it against what the operator declared. */
+export interface ModelSettings {
+  /** Undefined if none was set. */
+  read(key: string): Json | undefined
+  /** Resolves when it is durable. Nothing is written for a call that has ended. */
+  write(key: string, value: Json): Promise<void>
 }
 
 /** The services that every runtime has. What else there is, its host hands to it. */
@@ -64,4 +78,6 @@ export const ownServices = [
   'planMode',
   'todos',
   'tasks',
+  'schedules',
+  'modelSettings',
 ] as const satisfies readonly (keyof Services)[]

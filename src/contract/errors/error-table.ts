@@ -236,6 +236,13 @@ export const errorTable = {
       claim_lost: 'The step is not claimed by this worker any more, so nothing was changed.',
       task_ended: 'The task has ended, so its steps stay as they are.',
       steps_open: 'The task has steps that are not completed or cancelled.',
+      unknown_schedule: 'The caller has no such schedule.',
+      too_many_schedules: 'The actor or the tenant has as many schedules as they may have.',
+      secret_in_schedule: 'A schedule would keep a secret.',
+      tool_changed: 'The tool of a schedule is another one than when the schedule was made.',
+      unknown_trigger: 'The operator declared no such trigger.',
+      unknown_setting: 'No setting of this key is open to models.',
+      setting_read_only: 'The setting is shown to models, and not set by them.',
       exit_code: 'The command ended with a non-zero exit code.',
       protected_path:
         'The command made what other programs run or obey without asking, such as a git hook. That was renamed; what else it did stands.',

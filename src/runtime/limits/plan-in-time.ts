@@ -3,6 +3,7 @@ import type { Plan, PlanContext } from '../../contract/base/plan.ts'
 import type { PermitHost } from '../../contract/base/sandbox.ts'
 import { copyJson } from '../../kit/json/copy-json.ts'
 import { showDuration } from '../../kit/time/show-duration.ts'
+import { openSchedules } from '../planning/open-schedules.ts'
 import { lookAtPlanMode } from '../planning/open-plan-mode.ts'
 import { openPastCalls } from '../undo/open-past-calls.ts'
 import { abortedEarly } from './aborted-error.ts'
@@ -63,11 +64,19 @@ function toPlanContext(authorised: Authorised, { tenant, session }: CallScope): 
       pastCalls: openPastCalls({ tenant, session }, undefined),
     }),
     ...(definition.needs.includes('planMode') && { planMode: lookAtPlanMode(session) }),
+    ...(definition.needs.includes('schedules') && {
+      schedules: lookAtSchedules(authorised, { tenant, session }),
+    }),
     files: boundFiles(files, bounds),
     search: boundSearch(search, bounds),
     commands,
     network,
   }
+}
+
+function lookAtSchedules(authorised: Authorised, scope: CallScope): PlanContext['schedules'] {
+  const schedules = openSchedules(authorised, scope, () => false)
+  return { examine: (wish) => schedules.examine(wish), find: (id) => schedules.find(id) }
 }
 
 const sendNothing: PermitHost = async ({ url }) => {

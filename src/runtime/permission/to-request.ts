@@ -12,11 +12,12 @@ export function previewOf(planned: Planned, scope: CallScope): Preview {
   return toShown(planned.preview ?? inputPreview(planned), scope.tenant.redactor)
 }
 
-function toShown({ kind, title, body }: Preview, redactor: Redactor): Preview {
+function toShown({ kind, title, body, asOfNow }: Preview, redactor: Redactor): Preview {
+  const whole = asOfNow === undefined ? body : `${body}\n\n${asOfNow}`
   return {
     kind,
     title: showControlsInLine(redactor.text(title)),
-    body: showControls(redactor.text(body)),
+    body: showControls(redactor.text(whole)),
   }
 }
 

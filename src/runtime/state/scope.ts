@@ -15,6 +15,7 @@ import type { Ancestor, Mode, Principal } from '../../contract/base/principal.ts
 import type { Registered, Registry, ToolStatus } from '../../contract/registry.ts'
 import type { Sandbox } from '../../contract/base/sandbox.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
+import type { ScheduleBook } from '../../contract/base/schedules.ts'
 import type { TaskBook } from '../../contract/base/tasks.ts'
 import type { CallObserver } from '../../contract/telemetry.ts'
 import type { Todo } from '../../contract/base/todo.ts'
@@ -72,6 +73,7 @@ export interface TenantContext {
   /** What calls replace or remove; undefined if nothing is kept. */
   readonly history: History | undefined
   readonly tasks: TaskBook
+  readonly schedules: ScheduleBook
   readonly redactor: Redactor
   /** Whether a write of a turn may run beside earlier reads of it that touch something else. */
   readonly overlapCalls: boolean

@@ -31,6 +31,8 @@ import { toHold } from '../../permission/to-hold.ts'
 import { createHostPermit } from '../../permission/permit-host.ts'
 import { createSessionResources } from '../../keep/session-resources.ts'
 import { openAgents } from '../../keep/open-agents.ts'
+import { openModelSettings } from '../../keep/open-model-settings.ts'
+import { openSchedules } from '../../planning/open-schedules.ts'
 import { createSessionJobs } from '../../keep/session-jobs.ts'
 import type { RunWatch } from '../../limits/run-watch.ts'
 import { byteRedactorOf, redactorOf } from '../../record/treatments.ts'
@@ -70,6 +72,9 @@ export function createCallContext(admitted: Admitted, scope: CallScope, watch: R
   if (needs.includes('planMode')) available['planMode'] = openPlanMode(admitted, scope)
   if (needs.includes('todos')) available['todos'] = openTodos(admitted, scope)
   if (needs.includes('tasks')) available['tasks'] = openTasks(admitted, scope, watch)
+  const ended = (): boolean => watch.ended !== undefined || watch.answered
+  if (needs.includes('schedules')) available['schedules'] = openSchedules(admitted, scope, ended)
+  if (needs.includes('modelSettings')) available['modelSettings'] = openModelSettings(admitted, scope, ended)
   for (const need of needs)
     Object.defineProperty(context, need, { value: available[need], enumerable: true, writable: true })
   return context

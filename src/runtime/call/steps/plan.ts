@@ -237,7 +237,9 @@ function readConsent(id: string, use: ConsentUse, consents: ConsentBook): Answer
   return { by: 'consent', consent: id }
 }
 
-/** Digest of what a person would see: the preview, the operations and the scope. Evidence has it, so it is keyed. */
+/** Digest of what a person would see, but for what is only so now: the preview, the operations and the scope. Evidence has it, so it is keyed. */
 export function previewDigest(plan: Plan, { store }: TenantContext): string {
-  return store.digest(JSON.stringify([plan.preview ?? null, plan.operations, plan.scope ?? null]))
+  const { asOfNow: _, ...bound } = plan.preview ?? {}
+  const preview = plan.preview === undefined ? null : bound
+  return store.digest(JSON.stringify([preview, plan.operations, plan.scope ?? null]))
 }

@@ -1,0 +1,142 @@
+import type { Schedule } from '../../contract/base/schedules.ts'
+import type { Runtime } from '../../contract/runtime.ts'
+import { jsonOption, readText, tenantOption } from '../arguments/caller.ts'
+import { chooseOne, showName } from '../arguments/find-named.ts'
+import type { CommandGroup, CommandLine } from '../base/command.ts'
+import { exitCodes } from '../base/exit-codes.ts'
+import { showLine, writeJson } from '../base/show-safely.ts'
+import { UsageError } from '../base/usage-error.ts'
+import { countOf } from '../render/count-of.ts'
+import { agentModelOptions, loadAgentModel } from '../model/agent-model.ts'
+import { presentKeyNames } from '../model/provider-keys.ts'
+import { toRunLine, toSchedulePage, toScheduleRow } from '../render/schedule-page.ts'
+import { listenForStop } from '../terminal/stop-signal.ts'
+import { findPlaces, wireRuntime } from '../setup/wire.ts'
+
+const aboutSchedules = 'A schedule is named by its id, or by how that ends.'
+const needs = 'Name the schedule. "handrail schedules" lists them.'
+
+/** `handrail schedules` */
+export const schedules: CommandGroup = {
+  summary: 'Lists what runs at times, and shows, runs or deletes it. "handrail serve" runs what is due.',
+  otherwise: 'list',
+  ofNames: 'show',
+  verbs: {
+    list: {
+      usage: '',
+      summary: 'The schedules: what each does, when, and how it went.',
+      options: { ...tenantOption, ...jsonOption },
+      takes: 0,
+      run: (given) => withRuntime(given, false, list),
+    },
+    show: {
+      usage: '<schedule>',
+      summary: 'A schedule and its last runs.',
+      more: aboutSchedules,
+      options: { ...tenantOption, ...jsonOption },
+      needs,
+      takes: 1,
+      run: (given) => withRuntime(given, false, show),
+    },
+    delete: {
+      usage: '<schedule>',
+      summary: 'Deletes a schedule. A run that goes on goes on.',
+      more: aboutSchedules,
+      options: { ...tenantOption },
+      needs,
+      takes: 1,
+      run: (given) => withRuntime(given, true, remove),
+    },
+    run: {
+      usage: '<schedule>',
+      summary: 'Runs a schedule once, here and now.',
+      more: aboutSchedules,
+      options: { ...tenantOption, ...agentModelOptions, ...jsonOption },
+      needs,
+      takes: 1,
+      run: (given) => withRuntime(given, true, runOnce),
+    },
+  },
+}
+
+interface Doing {
+  readonly runtime: Runtime
+  readonly given: CommandLine
+}
+
+async function withRuntime(
+  given: CommandLine,
+  keep: boolean,
+  act: (doing: Doing) => number | Promise<number>,
+): Promise<number> {
+  const stop = listenForStop()
+  const upstreams = keep ? 'met' : 'known'
+  const places = findPlaces(given)
+  const runtime = await wireRuntime(places, undefined, {
+    keep,
+    upstreams,
+    operator: !keep,
+    secrets: presentKeyNames(),
+    agentModel: await loadAgentModel(given, places.project),
+  })
+  // Ctrl-C aborts what goes on; that is recorded.
+  stop.signal.addEventListener('abort', () => void runtime.close(), { once: true })
+  try {
+    return await act({ runtime, given })
+  } finally {
+    await runtime.close()
+    stop.release()
+  }
+}
+
+function list({ runtime, given }: Doing): number {
+  const found = runtime.schedules.list(ofTenant(given))
+  if (given.options['json'] === true) writeJson(found)
+  else
+    process.stdout.write(
+      `${found.map((each) => `${toScheduleRow(each)}\n`).join('')}${countOf(found.length, 'schedule')}\n`,
+    )
+  return exitCodes.ok
+}
+
+function show({ runtime, given }: Doing): number {
+  const schedule = findSchedule(runtime, given)
+  const runs = runtime.schedules.runs(schedule.id, schedule.tenant)
+  if (given.options['json'] === true) writeJson({ ...schedule, lastRuns: runs })
+  else process.stdout.write(toSchedulePage(schedule, runs))
+  return exitCodes.ok
+}
+
+async function remove({ runtime, given }: Doing): Promise<number> {
+  const { id, tenant } = findSchedule(runtime, given)
+  const { name } = await runtime.schedules.delete(id, tenant)
+  process.stdout.write(`${showLine(`handrail: the schedule ${id} (${name}) is deleted`)}\n`)
+  return exitCodes.ok
+}
+
+async function runOnce({ runtime, given }: Doing): Promise<number> {
+  const { id, tenant } = findSchedule(runtime, given)
+  const run = await runtime.schedules.run(id, tenant)
+  if (given.options['json'] === true) writeJson(run)
+  else process.stdout.write(`${toRunLine(run)}\n`)
+  if (run.state === 'waiting') return exitCodes.waiting
+  return run.state === 'failed' ? exitCodes.toolError : exitCodes.ok
+}
+
+function findSchedule(runtime: Runtime, given: CommandLine): Schedule {
+  const [text = ''] = given.positionals
+  const all = runtime.schedules.list(ofTenant(given))
+  const found = all.filter(({ id }) => id === text || (text.length >= 4 && id.endsWith(text)))
+  const shown = showName(text)
+  const missing = { issue: `the store has no schedule ${shown}. "handrail schedules" lists them.` }
+  const chosen = chooseOne(new Set(found.map(({ id }) => id)), { what: 'schedule', shown, missing })
+  const [schedule] = found
+  if ('issue' in chosen || schedule === undefined)
+    throw new UsageError(showLine('issue' in chosen ? chosen.issue : missing.issue))
+  return schedule
+}
+
+function ofTenant(given: CommandLine): { tenant?: string } {
+  const tenant = readText(given, 'tenant')
+  return tenant === undefined ? {} : { tenant }
+}

@@ -1,0 +1,60 @@
+import type { ScheduleCaller, Schedules } from '../../contract/base/schedules.ts'
+import type { Preflight } from '../../contract/runtime.ts'
+import { isBuiltin } from '../../kit/builtin-tools.ts'
+import { canonicalJson } from '../../kit/json/canonical-json.ts'
+import { newId } from '../../kit/new-id.ts'
+import { redactorOf } from '../record/treatments.ts'
+import type { Authorised } from '../state/call-state.ts'
+import type { CallScope } from '../state/scope.ts'
+
+/** The schedules that a call may look at and change, as long as it has not ended. */
+export function openSchedules(
+  { registered }: Pick<Authorised, 'registered'>,
+  scope: CallScope,
+  ended: () => boolean,
+): Schedules {
+  const { tenant, session } = scope
+  const { principal, endings } = session
+  const redactor = redactorOf(registered, scope)
+  const caller: ScheduleCaller = {
+    tenant: principal.tenant,
+    actor: principal.actor,
+    role: principal.role,
+    session: session.id,
+    mode: session.modes.beneath(),
+    isBelow: session.ancestors !== undefined,
+    standingConsents: session.standingConsents,
+    tools: () =>
+      session
+        .opened()
+        .tools({ shared: true })
+        .map(({ tool }) => tool),
+    identify(tool) {
+      const found = session.find(tool, 'canonical')
+      return found && (isBuiltin(found.tool) ? found.line : found.identity)
+    },
+    async decide(tool, input) {
+      const { keyFrom } = session.find(tool, 'canonical')?.definition ?? {}
+      // Each run has a key of its own.
+      const key = keyFrom === 'call' ? { idempotencyKey: newId('run', tenant.now()) } : {}
+      const report = await session.opened().preflight(tool, input, { origin: 'system', ...key })
+      return { words: inWords(report), error: report.error }
+    },
+    hasSecret: (value) => canonicalJson(redactor.json(value)) !== canonicalJson(value),
+    onClosed(listener) {
+      if (endings.closed) return listener()
+      endings.listeners.add((call) => {
+        if (call === undefined) listener()
+      })
+    },
+    ended,
+  }
+  return tenant.schedules.open(caller)
+}
+
+function inWords({ effect, error, preview, decision }: Preflight): string {
+  const what = preview === undefined ? '' : ` (${preview.title})`
+  if (effect === 'allow') return `it would run without asking${what}`
+  if (decision?.effect === 'ask') return `it would wait for a person each time${what}`
+  return `it would fail: ${error?.message ?? 'it is denied'}`
+}
