@@ -39,14 +39,7 @@ test('the logs of a run are written from the store as they were written live: ev
   expect(report).toEqual({ sessions: [run.session], calls: run.results.length, pruned: 0, runs: [] })
   expect(readLogs(elsewhere)).toEqual(live)
   const folder = join(elsewhere, 'runs', run.session)
-  expect(readdirSync(folder).toSorted()).toEqual([
-    'archive',
-    'artifacts.jsonl',
-    'deliverables',
-    'logs',
-    'run.json',
-    'workspace',
-  ])
+  expect(readdirSync(folder).toSorted()).toEqual(['archive', 'deliverables', 'logs', 'run.json', 'workspace'])
   expect(JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8'))).toMatchObject({
     run_id: run.session,
     tenant: 'local',

@@ -121,8 +121,6 @@ function compare(what: Difference['what'], recorded: string, now: string): Diffe
 function compareOutcomes(recorded: EndRecord | undefined, now: EndRecord | undefined): Difference[] {
   const toKey = (end: EndRecord | undefined) => {
     if (end?.code === 'TOOL.ABORTED') return end.code
-    // A call that waited was asked about, as one is that a person has denied.
-    if (end?.code === 'POLICY.APPROVAL_PENDING') return 'POLICY.APPROVAL_DENIED'
     return end?.code === 'POLICY.APPROVAL_DENIED' && end.reason !== 'approval_stale'
       ? end.code
       : describeOutcome(end)
