@@ -83,6 +83,12 @@ test('a run with a child, tasks, a person and a write goes again as it went, and
     { text: 'Done.' },
   ])
   expect(run.result.endReason).toBe('approval_pending')
+  expect(await replay(run)).toMatchObject({
+    divergence: undefined,
+    skipped: [
+      { turn: 2, tool: 'code__write_file', reason: expect.stringMatching(/waits for a person/) as string },
+    ],
+  })
   let { result } = run
   while (result.endReason === 'approval_pending') {
     for (const { id } of run.runtime.approvals.list())

@@ -45,7 +45,8 @@ export function openSessionCalls(run: KeptRun, session: Session, replaying: Repl
     async playTurn(walk, { index, turn, node }) {
       const about = { run: run.id, session: run.session, turn }
       const content = node.content as unknown as ModelPart[]
-      const ids = new Set(readAnswer({ ...node, content }).map(({ id }) => String(id)))
+      const asked = readAnswer({ ...node, content })
+      const ids = new Set(asked.map(({ id }) => String(id)))
       const calls = all.filter(({ begin }) => ids.has(begin.toolCallId ?? ''))
       for (const call of calls) {
         await playOthersBefore(call, ids)
@@ -62,10 +63,16 @@ export function openSessionCalls(run: KeptRun, session: Session, replaying: Repl
         const divergence = await replayStarted(walk, toolCallId)
         if (divergence !== undefined) return divergence
       }
+      const begun = new Set(calls.map(({ begin }) => begin.toolCallId))
+      for (const call of asked)
+        if (!begun.has(String(call.id)))
+          found.skipped.push({ run: run.id, turn, tool: call.name, reason: notBegun })
       return findLost(walk, { index, calls, about })
     },
   }
 }
+
+const notBegun = 'it did not begin: it waits for a person, or its process was ended before'
 
 /** The runs that a call started. */
 async function replayStarted(
