@@ -68,19 +68,34 @@ export function createRunFolder(dir: string, facts: RunFacts, logBytes: number):
   let endedAt: number | undefined
   let outcome: RunOutcome | undefined
 
-  const writeAbout = (): Promise<void> => {
-    const ended_at = endedAt === undefined ? null : toIso(endedAt)
-    return replaceFile(
-      file,
-      `${JSON.stringify({ ...about, ended_at, ...told, ...outcome?.facts }, null, 2)}\n`,
-    )
-  }
-  const make = async (): Promise<void> => {
+  /** Returns whether `run.json` has still to be made. */
+  const make = async (): Promise<boolean> => {
     for (const each of folders) await mkdir(join(folder, each), { recursive: true, mode: 0o700 })
     isMade = true
     const before = await readAbout(file)
-    if (before === undefined) isBehind = true
-    else about = { ...about, ...withoutEnd(before) }
+    if (before !== undefined) about = { ...about, ...withoutEnd(before) }
+    return before === undefined
+  }
+  /** Writes what was kept until it began; what comes meanwhile is left to the next write. */
+  const writeKept = async (): Promise<void> => {
+    const [batch, anew, whole] = [[...lines], new Set(restarted), [...files]]
+    const [isNews, said, delivered] = [isBehind, { ...toEnd(endedAt), ...told, ...outcome?.facts }, outcome]
+    lines.clear()
+    restarted.clear()
+    files.clear()
+    isBehind = false
+    try {
+      // An old one may have been pruned since the last write.
+      const isNew = (!isMade || !existsSync(folder)) && (await make())
+      await writeDelivered(folder, delivered)
+      for (const [path, text] of whole) await replaceFile(join(folder, path), text)
+      for (const [log, added] of batch) await appender.write(log, added, anew.has(log))
+      // Last, so that what it says of a run is there.
+      if (isNews || isNew) await replaceFile(file, `${JSON.stringify({ ...about, ...said }, null, 2)}\n`)
+    } catch (error) {
+      isBehind ||= isNews
+      throw error
+    }
   }
   return {
     name,
@@ -113,25 +128,12 @@ export function createRunFolder(dir: string, facts: RunFacts, logBytes: number):
       outcome = known
       isBehind = true
     },
-    async write() {
-      const batch = [...lines]
-      const anew = new Set(restarted)
-      const whole = [...files]
-      lines.clear()
-      restarted.clear()
-      files.clear()
-      // An old one may have been pruned since the last write.
-      if (!isMade || !existsSync(folder)) await make()
-      if (endedAt !== undefined) await writeDelivered(folder, outcome)
-      for (const [path, text] of whole) await replaceFile(join(folder, path), text)
-      for (const [log, added] of batch) await appender.write(log, added, anew.has(log))
-      // Last, so that what it says of a run is there.
-      if (isBehind) {
-        isBehind = false
-        await writeAbout()
-      }
-    },
+    write: writeKept,
   }
+}
+
+function toEnd(endedAt: number | undefined): { ended_at: string | null } {
+  return { ended_at: endedAt === undefined ? null : toIso(endedAt) }
 }
 
 /** Copies what the run delivered. */
