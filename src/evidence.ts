@@ -12,8 +12,8 @@ export type {
   StoredRecord,
   Verification,
 } from './contract/evidence.ts'
-export { pruneEvidence, type PruneReport } from './compose/prune-evidence.ts'
-export { rebuildArchive, type RebuildRequest } from './compose/rebuild-archive.ts'
+export { pruneEvidence, type PruneReport } from './compose/archive/prune-evidence.ts'
+export { rebuildArchive, type RebuildRequest } from './compose/archive/rebuild-archive.ts'
 export type { RebuildReport } from './evidence/archive/rebuild-archive.ts'
 export type { PruneRequest } from './evidence/prune-evidence.ts'
 export { openKeyFiles, type Anchor, type KeyFiles, type Mark } from './evidence/chain/key-files.ts'

@@ -13,7 +13,7 @@ import { openClosings } from './close-with.ts'
 import { createToolChanges } from './change-tools.ts'
 import { openAgents } from './open-agents.ts'
 import { openSchedules } from './open-schedules.ts'
-import { openSession, type SessionSurroundings } from './open-session.ts'
+import { openSession, type SessionPlace, type SessionSurroundings } from './open-session.ts'
 import { refuseWrongKinds } from './options/check-options.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
 import { reloadPolicy } from './reload-policy.ts'
@@ -82,9 +82,9 @@ function toRuntime(parts: RuntimeParts): Runtime {
     isRuntimeClosed: () => closed,
     lease: (tenant) => registry.lease(tenant),
   }
-  const open = (options: SessionOptions = {}, id?: string): Session => {
+  const open = (options: SessionOptions = {}, place: SessionPlace = {}): Session => {
     refuseIfClosed()
-    const session = openSession(tenants, options, { ...around, id })
+    const session = openSession(tenants, options, { ...around, ...place })
     sessions.add(session)
     return session
   }

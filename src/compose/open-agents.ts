@@ -1,14 +1,17 @@
-import type { ChildPorts } from '../agents/children/create-agent-host.ts'
+import { keptAgents } from '../agents/children/background.ts'
+import type { ResumingHost } from '../agents/children/create-agent-host.ts'
+import type { ChildPorts } from '../agents/children/child-ports.ts'
 import { createRunBook } from '../agents/loop/run-book.ts'
 import type { OpenRun, RunPorts } from '../agents/loop/run-state.ts'
 import type { AgentDefinitionRegistry } from '../contract/base/agent-definition.ts'
-import type { AgentHost } from '../contract/agent-host.ts'
+import { runtimeOver } from '../contract/agent-host.ts'
 import type { AgentRun, AgentRuns, RunEvent } from '../contract/agent-run.ts'
 import type { PendingApprovals } from '../contract/pending-approval.ts'
 import type { RunOptions, Session } from '../contract/runtime.ts'
 import { once } from '../kit/time/once.ts'
 import { reserveModelUse } from '../runtime/limits/model-budgets.ts'
 import type { Family } from '../runtime/state/family.ts'
+import { createAgentWorktrees } from './agent-worktrees.ts'
 import type { AgentOptions } from './options/agent-options.ts'
 import type { RuntimeParts } from './runtime-parts.ts'
 import { catchUp, createRunFiles } from './run-files.ts'
@@ -35,8 +38,18 @@ export interface AgentSurroundings {
 /** Opens the agents of a runtime. What runs them is loaded with the first one. */
 export function openAgents(parts: RuntimeParts, around: AgentSurroundings): Agents {
   const open = new Set<AgentRun>()
-  const ports = toPorts(parts, around, open)
-  parts.agents.host = createLazyHost(ports)
+  const ports: ChildPorts = {
+    ...toPorts(parts, around, open),
+    resumeAgents: async ({ session }) => (await load()).resume(session),
+  }
+  const load = createLoader(ports)
+  parts.agents.host = {
+    open: (call) => ({
+      start: async (wish) => (await load()).open(call).start(wish),
+      inspect: async (agent) => (await load()).open(call).inspect(agent),
+    }),
+    kept: (session) => keptAgents(session, ports),
+  }
   const { stores, redactor, onError } = parts
   const caughtUp = once(async () => {
     if (stores.archive === undefined) return
@@ -55,11 +68,11 @@ export function openAgents(parts: RuntimeParts, around: AgentSurroundings): Agen
     async runAs(id, options) {
       await caughtUp()
       const { openRun } = await import('../agents/loop/open-run.ts')
-      return openRun(options, ports, { id, nodes: [] })
+      return openRun(options, ports, { id, nodes: [], worktree: undefined })
     },
     async close() {
       const running = [...open]
-      for (const run of running) run.abort('The runtime is closing.')
+      for (const run of running) run.abort(runtimeOver)
       await Promise.allSettled(running.map(({ result }) => result))
     },
   }
@@ -69,7 +82,7 @@ function toPorts(
   { stores, tenants, resolved, redactor, onError }: RuntimeParts,
   { approvals, families, openSession, options }: AgentSurroundings,
   open: Set<AgentRun>,
-): ChildPorts {
+): Omit<ChildPorts, 'resumeAgents'> {
   const { store } = stores
   const contextOf = ({ principal: { tenant } }: Session) => tenants.of(tenant).context
   const runs = new WeakMap<Session, OpenRun>()
@@ -109,6 +122,13 @@ function toPorts(
     findModel: (name) =>
       name === undefined ? model : Object.hasOwn(models, name) ? models[name] : undefined,
     runOf: (session) => runs.get(session),
+    worktrees: createAgentWorktrees(tenants),
+    async hold(session, agent) {
+      const family = families.get(session)
+      if (family === undefined) throw new Error('An agent can be held by a session of its runtime alone.')
+      await family.hold(agent)
+    },
+    report: (agent, cause) => onError({ call: '', tool: `agent ${agent}`, cause }),
   }
 }
 
@@ -146,16 +166,11 @@ function tell(family: Family | undefined, event: RunEvent): void {
 }
 
 /** What starts agents is loaded with the first call that does. */
-function createLazyHost(ports: ChildPorts): AgentHost {
+function createLoader(ports: ChildPorts): () => Promise<ResumingHost> {
+  let host: Promise<ResumingHost> | undefined
   const load = async () => {
     const { createAgentHost } = await import('../agents/children/create-agent-host.ts')
     return createAgentHost(ports)
   }
-  let host: ReturnType<typeof load> | undefined
-  return {
-    open: (call) => ({
-      start: async (wish) => (await (host ??= load())).open(call).start(wish),
-      inspect: async (agent) => (await (host ??= load())).open(call).inspect(agent),
-    }),
-  }
+  return () => (host ??= load())
 }

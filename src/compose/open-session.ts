@@ -32,11 +32,19 @@ export interface SessionSurroundings {
   lease(tenant: string): ViewLease
 }
 
+/** Where a session stands that an agent opened. */
+export interface SessionPlace {
+  /** For one below another, which has none of its own. */
+  readonly id?: string | undefined
+  /** The worktree that it is held to. Default: that of its parent. */
+  readonly worktree?: string | undefined
+}
+
 /** Opens a session with every default filled in. Throws a SetupError with every issue of the options. */
 export function openSession(
   tenants: TenantContexts,
   given: SessionOptions,
-  around: SessionSurroundings & { readonly id?: string | undefined },
+  around: SessionSurroundings & SessionPlace,
 ): Session {
   const parent = given.parent === undefined ? undefined : around.families.get(given.parent)
   const issues = checkSessionOptions(given, parent)
@@ -44,7 +52,9 @@ export function openSession(
   // It is shown to tools, hooks and persons, none of whom may make another one of it.
   const principal = Object.freeze(toPrincipal(given, parent))
   const { tenant, role } = principal
-  const { context, options } = tenants.of(tenant)
+  const { context: whole, options } = tenants.of(tenant)
+  const worktree = around.worktree ?? parent?.worktree
+  const context = worktree === undefined ? whole : tenants.worktrees.of(tenant, worktree)
   const opened = given.mode ?? parent?.mode.beneath() ?? context.policy.defaultMode
   if (opened === 'bypass' && !context.policy.allowBypass) throw bypassRefusal()
   const kept = openKept(given, principal, context)
@@ -78,6 +88,7 @@ export function openSession(
     ...narrowing,
     narrowing: () => ({ ...lists, restrictions: narrowing.restrictions.list() }),
     id: around.id,
+    worktree,
     kept,
     todos: kept?.todos ?? createPart(),
     presentation: presentTool,

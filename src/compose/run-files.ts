@@ -93,7 +93,7 @@ export function toArchivedRun(
     actor,
     role,
     startedAt,
-    endedAt: kept.endedAt,
+    endedAt: kept.state === 'ended' ? kept.ended?.at : undefined,
     facts: redactor.json(toFacts(kept, book)),
     files: new Map([...files].map(([path, text]) => [path, redactor.text(text)])),
     nodes: nodes.map((node) => redactor.json(node)),
@@ -135,11 +135,11 @@ export function taskFiles(
 
 /** For `run.json`. */
 function toFacts(kept: KeptRun, book: Pick<RunBook, 'load'>): JsonObject {
-  const { session, definition, model, state, endReason, turns, usage, error, nodes } = kept
+  const { session, parent, model, state, endReason, turns, usage, error, nodes } = kept
   return {
     session,
     parents: parentsOf(kept, book),
-    definition: definition ?? null,
+    definition: parent?.definition ?? null,
     model: `${model.provider}/${model.modelId}`,
     state,
     end_reason: endReason ?? null,

@@ -19,6 +19,7 @@ import {
 } from './options/resolve-options.ts'
 import { expandHome, realPlace } from './options/resolve-places.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
+import { createWorktreeContexts, type WorktreeContexts } from './worktree-contexts.ts'
 
 /** A tenant's context, and the options it was made from. */
 export interface ResolvedTenant {
@@ -33,6 +34,8 @@ export interface ResolvedTenant {
 export interface TenantContexts {
   /** The one that calls of this tenant start on now. Throws a SetupError for a tenant that the policy does not name. */
   of(tenant: string): ResolvedTenant
+  /** The same for what is held to a worktree of its project, which is all that it may write. */
+  readonly worktrees: Pick<WorktreeContexts, 'of' | 'leave'>
   /** Why the tenant does not exist; undefined if it does. */
   findTenantIssue(tenant: string): string | undefined
   /** Makes every context anew; with any issue, throws a SetupError and leaves all as they are. */
@@ -93,18 +96,13 @@ export function createTenantContexts(
   { launcher, hooks, withheld }: Surroundings,
   shared: SharedContext,
 ): TenantContexts {
-  const sandboxes = new Map<string, Sandbox>()
   const network = { ...options.network, lookup: options.lookup }
   let current: Generation = { options, version: 1, made: new Map() }
 
-  const sandboxFor = ({ project, env, home }: ResolvedOptions): Sandbox => {
-    const known = sandboxes.get(project)
-    if (known !== undefined) return known
-    const sandbox = openSandbox(options.sandbox, { project, env, home, network, launcher, withheld })
-    sandboxes.set(project, sandbox)
-    return sandbox
-  }
-  const make = (tenant: string, { options: from, version }: Omit<Generation, 'made'>): ResolvedTenant => {
+  const openFor = ({ project, env, home }: ResolvedOptions): Sandbox =>
+    openSandbox(options.sandbox, { project, env, home, network, launcher, withheld })
+  const sandboxes = createSandboxes(openFor)
+  const make = (tenant: string, { options: from, version }: Wanted): ResolvedTenant => {
     const own = ownPolicy(from.policy, tenant)
     const tenantOptions = own === undefined ? from : toTenantOptions(from, own)
     const resolved = resolveTenantOptions(tenantOptions)
@@ -118,7 +116,7 @@ export function createTenantContexts(
       disallowedTools: resolved.disallowedTools,
       project: resolved.project,
       policyVersion: version,
-      sandbox: sandboxFor(resolved),
+      sandbox: sandboxes.of(resolved),
       limits: resolved.limits,
       overlapCalls: from.overlapCalls ?? false,
       settings: own?.settings ?? {},
@@ -129,38 +127,47 @@ export function createTenantContexts(
       describeOptions({ options: { ...from, hooks }, resolved, own, points: context.decisionPoints })
     return { context, options: tenantOptions, resolved, describe }
   }
-  const makeAnew = (tenant: string, next: Omit<Generation, 'made'>): ResolvedTenant =>
-    namingTenant(tenant, () => make(tenant, next))
   const find = (tenant: string): ResolvedTenant => {
     let made = current.made.get(tenant)
     if (made === undefined) current.made.set(tenant, (made = make(tenant, current)))
     return made
   }
-  const findTenantIssue = (tenant: string): string | undefined => {
-    if (!isId(tenant)) return `"${String(tenant).slice(0, 80)}" is not an id of a tenant: use ${idForm}.`
-    return isTenant(current.options.policy, tenant)
-      ? undefined
-      : `The policy names its tenants, and "${tenant}" is none of them. Add it there, or use another one.`
-  }
+  const worktrees = createWorktreeContexts({
+    whole: find,
+    policyOf: (tenant, part) =>
+      policyPart(
+        { ...current.options, hooks },
+        { ...part, withheld },
+        ownPolicy(current.options.policy, tenant),
+      ).policy,
+    openSandbox: ({ project, env, home }) =>
+      openSandbox(options.sandbox, { project, env, home, network, launcher, withheld }),
+  })
+  const findTenantIssue = (tenant: string) => describeTenantIssue(tenant, current.options.policy)
   return {
     of(tenant) {
       const issue = findTenantIssue(tenant)
       if (issue !== undefined) throw new SetupError('unknown_tenant', issue)
       return find(tenant)
     },
+    worktrees,
     findTenantIssue,
     reload(change) {
       const next = { options: { ...current.options, ...change }, version: current.version + 1 }
       resolveRuntimeOptions(next.options, shared.checker)
       const tenants = new Set([localTenant, ...current.made.keys()])
-      current = { ...next, made: new Map([...tenants].map((tenant) => [tenant, makeAnew(tenant, next)])) }
+      current = {
+        ...next,
+        made: new Map([...tenants].map((tenant) => [tenant, namingTenant(tenant, () => make(tenant, next))])),
+      }
+      worktrees.forget()
     },
     get version() {
       return current.version
     },
     digests: () => new Map([...current.made].map(([tenant, { context }]) => [tenant, context.policy.digest])),
     async close() {
-      await Promise.all([...sandboxes.values()].map((sandbox) => sandbox.close()))
+      await Promise.all([worktrees.close(), sandboxes.close()])
     },
   }
 }
@@ -171,6 +178,23 @@ interface Generation {
   readonly made: Map<string, ResolvedTenant>
 }
 
+type Wanted = Pick<Generation, 'options' | 'version'>
+
+/** One sandbox for each project. */
+function createSandboxes(open: (resolved: ResolvedOptions) => Sandbox) {
+  const opened = new Map<string, Sandbox>()
+  return {
+    of(resolved: ResolvedOptions): Sandbox {
+      const known = opened.get(resolved.project) ?? open(resolved)
+      opened.set(resolved.project, known)
+      return known
+    },
+    async close(): Promise<void> {
+      await Promise.all([...opened.values()].map((sandbox) => sandbox.close()))
+    },
+  }
+}
+
 /** The caller did not name the tenant here, so an issue does. */
 function namingTenant<Made>(tenant: string, make: () => Made): Made {
   try {
@@ -179,6 +203,13 @@ function namingTenant<Made>(tenant: string, make: () => Made): Made {
     if (!(error instanceof SetupError) || tenant === localTenant) throw error
     throw new SetupError(error.code, `The tenant "${tenant}" could not go on. ${error.message}`)
   }
+}
+
+function describeTenantIssue(tenant: string, policy: Policy | undefined): string | undefined {
+  if (!isId(tenant)) return `"${String(tenant).slice(0, 80)}" is not an id of a tenant: use ${idForm}.`
+  return isTenant(policy, tenant)
+    ? undefined
+    : `The policy names its tenants, and "${tenant}" is none of them. Add it there, or use another one.`
 }
 
 function isTenant(policy: Policy | undefined, tenant: string): boolean {
@@ -220,7 +251,7 @@ function toToolLists(options: RuntimeOptions, own: TenantPolicy | undefined): Te
 /** Everything of a context that the policy decides. */
 function policyPart(
   options: RuntimeOptions,
-  resolved: ResolvedOptions & { withheld: readonly string[] },
+  resolved: ResolvedOptions & { withheld: readonly string[]; partOf?: string },
   own: TenantPolicy | undefined,
 ): Pick<TenantContext, 'policy' | 'decisionPoints' | 'grantBounds' | 'budgets'> {
   const policy = options.policy ?? {}
@@ -241,6 +272,7 @@ function policyPart(
     defaultTimeoutMs: resolved.limits.defaultTimeoutMs,
     home: resolved.home,
     project: resolved.project,
+    partOf: resolved.partOf,
     tmp: resolved.tmp,
   })
   return {

@@ -7,6 +7,7 @@ export type DocumentKind =
   | 'child'
   | 'node'
   | 'brief'
+  | 'worktree'
   | 'task'
   | 'step'
   | 'team'

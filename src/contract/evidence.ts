@@ -33,6 +33,7 @@ export type EventName =
   | 'consent_given'
   | 'consent_revoked'
   | 'policy_changed'
+  | 'worktree_removed'
   | 'policy_refused'
   | 'outcome_resolved'
   | 'bodies_pruned'
@@ -71,6 +72,8 @@ export interface BeginRecord {
   standingConsents?: false
   /** The sessions above this one, the nearest first; a mode that is `default` is left out. */
   parents?: readonly { session: string; role: Role; mode?: Mode }[]
+  /** Absolute path of the worktree that the session is held to. */
+  worktree?: string
   /** Id of the standing consent, or of the earlier call whose approval, that answered for the person. */
   consent?: string
   /** W3C trace context of the caller. */

@@ -18,9 +18,11 @@ export function newId(prefix: string, now: number): string {
   return `${prefix}_${timeLetters(now)}${random}`
 }
 
-/** Whether an id was made in an earlier millisecond than another one. False for what is not an id. */
+/** Whether an id was made in an earlier millisecond than another one. False for what is not an id, or has no time in it. */
 export function isBefore(id: string, other: string): boolean {
-  const [one, two] = [id, other].map((each) => /^[a-z]+_([0-9a-z]{9})/.exec(each)?.[1])
+  const [one, two] = [id, other].map(
+    (each) => /^[a-z]+_([0-9a-z]{9})[0-9a-z]{10}(?![0-9a-z])/.exec(each)?.[1],
+  )
   return one !== undefined && two !== undefined && one < two
 }
 

@@ -44,6 +44,8 @@ interface ResourceMatcher {
 export interface RulePlaces {
   home: string
   project: string
+  /** The project that this one is a part of: rules for that one hold here too. */
+  partOf?: string | undefined
   /** Directories that tools may write; a bare program name never means a program in there. */
   writable: readonly string[]
 }
@@ -75,7 +77,7 @@ export function compileRule(
     reason: rule.reason ?? `rule "${id}" says ${rule.effect}`,
     narrow: isNarrow(rule),
     sensitive: rule.sensitive ?? false,
-    here: rule.projects?.some((folder) => toPlace(folder, about.places) === about.places.project) ?? true,
+    here: rule.projects?.some((folder) => isHere(toPlace(folder, about.places), about.places)) ?? true,
     roles: rule.roles,
     modes: rule.modes,
     tools: rule.tools,
@@ -85,6 +87,10 @@ export function compileRule(
     commands: rule.commands?.map(readCommandPattern),
     input: rule.input === undefined ? undefined : Object.entries(rule.input),
   }
+}
+
+function isHere(folder: string, { project, partOf }: RulePlaces): boolean {
+  return folder === project || folder === partOf
 }
 
 /** Whether a rule says which files, hosts or commands it speaks of: only such a one lets a dangerous tool through. */

@@ -27,6 +27,8 @@ export interface PolicyEngineOptions {
   defaultTimeoutMs: number
   home: string
   project: string
+  /** The project that this one is a part of, as a worktree is: rules for that one hold here too. */
+  partOf?: string | undefined
   tmp: string
 }
 
@@ -34,7 +36,8 @@ export interface PolicyEngineOptions {
 export function createPolicyEngine(options: PolicyEngineOptions): PolicyEngine {
   const { policy, tenant, bounds } = options
   const writable = bounds.capabilities.fs.write
-  const places: RulePlaces = { home: options.home, project: options.project, writable }
+  const { home, project, partOf } = options
+  const places: RulePlaces = { home, project, partOf, writable }
   const sensitivePatterns = [...new Set([...defaultSensitivePaths, ...options.sensitivePaths])]
   const tightening = options.projectRules.filter((rule) => rule.effect !== 'allow')
   const compile = (layer: Layer, rules: readonly Rule[] = []) =>

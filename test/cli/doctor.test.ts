@@ -13,6 +13,7 @@ const trials = [
   'keys',
   'tools',
   'servers',
+  'worktrees',
   'node',
   'ripgrep',
   'files',

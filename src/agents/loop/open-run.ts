@@ -25,7 +25,7 @@ export async function openRun(options: RunOptions, ports: RunPorts, place?: RunP
   if (issues.length > 0) throw new SetupError('invalid_options', 'The run cannot be started:', issues)
   const before = options.resume === undefined ? undefined : loadRun(options, ports, place)
   const id = before?.id ?? place?.id ?? newId('run', ports.now())
-  const { session, isOwn } = takeSession(options, { id, before, ports })
+  const { session, isOwn } = takeSession(options, { id, before, place, ports })
   const controller = new AbortController()
   const signals = options.signal === undefined ? [] : [options.signal]
   const signal = AbortSignal.any([controller.signal, ...signals])
@@ -55,6 +55,7 @@ export async function openRun(options: RunOptions, ports: RunPorts, place?: RunP
       // Who starts a run may follow it from its first event.
       await setImmediate()
       state.tell({ type: 'run_started', run: id, session: session.id, resumed: before !== undefined })
+      if (before !== undefined) await ports.resumeAgents(state)
       return await runAgent(state)
     } finally {
       await end()
@@ -120,8 +121,9 @@ function inProgress(id: string, where: string): SetupError {
 
 function takeSession(
   { session: given }: RunOptions,
-  { id, before, ports }: { id: string; before: KeptRun | undefined; ports: RunPorts },
+  about: { id: string; before: KeptRun | undefined; place: RunPlace | undefined; ports: RunPorts },
 ): { session: Session; isOwn: boolean } {
+  const { id, before, place, ports } = about
   if (isSession(given)) {
     if (before !== undefined && before.session !== given.id)
       throw new SetupError(
@@ -140,7 +142,7 @@ function takeSession(
   const session =
     own.parent === undefined
       ? ports.openSession({ ...own, id: kept?.id ?? given?.id ?? id })
-      : ports.openSession(withoutId(own), id)
+      : ports.openSession(withoutId(own), { id, worktree: place?.worktree })
   return { session, isOwn: true }
 }
 
@@ -153,7 +155,6 @@ function toOpenRun(
 ): OpenRun {
   const { before, place, id, session, ports } = about
   const parent = before?.parent ?? place?.parent
-  const definition = before?.definition ?? place?.definition?.id
   const { model } = options
   const { tenant, actor } = session.principal
   const settings = {
@@ -177,7 +178,6 @@ function toOpenRun(
     hasOpenCalls: before?.hasOpenCalls ?? false,
     result: null,
     ...(parent !== undefined && { parent }),
-    ...(definition !== undefined && { definition }),
     settings,
     model: { provider: model.provider, modelId: model.modelId },
     state: 'running',

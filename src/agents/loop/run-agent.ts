@@ -5,6 +5,7 @@ import { answerText } from './answer-text.ts'
 import { askModel } from './ask-model.ts'
 import { compact, isFull } from './compact.ts'
 import { checkOutput, readOutput } from './final-output.ts'
+import { timeOver, type RunEnded } from './run-book.ts'
 import type { OpenRun, RunEnd } from './run-state.ts'
 import { toEndNote } from './run-notes.ts'
 import { runCalls } from './run-calls.ts'
@@ -113,14 +114,26 @@ async function finish(run: OpenRun, { endReason, error }: RunEnd): Promise<RunRe
   }
   const change = {
     state: 'ended' as const,
-    endedAt: run.ports.now(),
     endReason,
     result,
+    ended: toEnded(run, endReason),
     ...(error !== undefined && { error }),
   }
   await run.save(change, [], toEndNote(run, result))
   run.tell({ type: 'run_ended', result })
   return result
+}
+
+/** An abort without a word of its own is that of a time limit. */
+function toEnded({ ports, signal }: OpenRun, endReason: RunEnd['endReason']): RunEnded {
+  const at = ports.now()
+  if (endReason !== 'aborted' && endReason !== 'aborted_tools') return { at }
+  const reason: unknown = signal.reason
+  return typeof reason === 'string'
+    ? { at, by: reason }
+    : reason instanceof Error && reason.name === 'TimeoutError'
+      ? { at, by: timeOver }
+      : { at }
 }
 
 /** The text of the last answer that has one. */

@@ -11,12 +11,28 @@ import type { RunSettings } from './run-settings.ts'
 
 /** Who started a run, if a call did. */
 export type RunParent = NonNullable<StoredRun['parent']> & {
+  /** Id of the definition of its agent. */
+  readonly definition?: string
   /** What the call asked for. */
   readonly wish?: Omit<ChildWish, 'task'>
+  /** Of one that runs on after its call: what its job is called, and what it takes to go on with it. */
+  readonly background?: BackgroundCall
+  /** Name of the worktree that it is held to. */
+  readonly worktree?: string
+}
+
+/** What started an agent in the background. */
+export interface BackgroundCall {
+  readonly call: string
+  readonly tool: string
+  readonly title: string
+  /** The model that the call named. */
+  readonly model?: string
+  readonly timeoutMs?: number
 }
 
 /** All that a run needs to go on in another process. */
-export interface KeptRun extends StoredRun {
+export interface KeptRun extends Omit<StoredRun, 'parent' | 'definition' | 'endedAt'> {
   readonly settings: RunSettings
   readonly parent?: RunParent
   /** The process that runs it. */
@@ -32,6 +48,17 @@ export interface KeptRun extends StoredRun {
   /** `maxTurns` counts from this turn on. */
   readonly countsFrom: number
   readonly result: RunResult | null
+  /** Absent before it has ended once. */
+  readonly ended?: RunEnded
+}
+
+/** What told a run to end whose time was over. */
+export const timeOver = 'its time was over'
+
+/** When a run ended, and what told it to, if something did. */
+export interface RunEnded {
+  readonly at: number
+  readonly by?: string
 }
 
 /** Where runs are kept. */
@@ -117,7 +144,7 @@ function readNodes(store: Pick<Store, 'documents'>, tenant: string, id: string):
 
 /** The change that leaves of a run that there was one, and what it took. */
 export function withoutConversation(run: KeptRun, prunedAt: number): DocumentChange {
-  const { id, tenant, actor, session, model, startedAt, turns, usage, endReason, writer, definition } = run
+  const { id, tenant, actor, session, model, startedAt, turns, usage, endReason, writer, ended } = run
   const left: KeptRun = {
     id,
     tenant,
@@ -136,10 +163,9 @@ export function withoutConversation(run: KeptRun, prunedAt: number): DocumentCha
     countsFrom: 0,
     result: null,
     prunedAt,
-    ...(run.parent !== undefined && { parent: withoutWish(run.parent) }),
-    ...(definition !== undefined && { definition }),
+    ...(run.parent !== undefined && { parent: withoutSaid(run.parent) }),
     ...(endReason !== undefined && { endReason }),
-    ...(run.endedAt !== undefined && { endedAt: run.endedAt }),
+    ...(ended !== undefined && { ended }),
   }
   return { tenant, kind: 'run', group: id, id, value: toJson(left), was: toJson(run) }
 }
@@ -170,7 +196,7 @@ export function unknownRun(id: string): SetupError {
 function toStored(run: KeptRun | undefined, store: Pick<Store, 'lives'>): StoredRun {
   if (run === undefined) throw new Error('A run was read that is not there.')
   const { id, tenant, actor, session, model, startedAt, state, turns, usage, endReason, error } = run
-  const { parent, definition, prunedAt, endedAt } = run
+  const { parent, prunedAt, ended } = run
   return {
     id,
     tenant,
@@ -183,14 +209,19 @@ function toStored(run: KeptRun | undefined, store: Pick<Store, 'lives'>): Stored
     usage,
     ...(endReason !== undefined && { endReason }),
     ...(error !== undefined && { error }),
-    ...(parent !== undefined && { parent: withoutWish(parent) }),
-    ...(definition !== undefined && { definition }),
+    ...(parent !== undefined && { parent: toShownParent(parent) }),
+    ...(parent?.definition !== undefined && { definition: parent.definition }),
     ...(prunedAt !== undefined && { prunedAt }),
-    ...(endedAt !== undefined && { endedAt }),
+    ...(endReason !== undefined && ended !== undefined && { endedAt: ended.at }),
   }
 }
 
-function withoutWish({ wish: _wish, ...parent }: RunParent): NonNullable<StoredRun['parent']> {
+function toShownParent({ session, toolCallId, run }: RunParent): NonNullable<StoredRun['parent']> {
+  return { session, toolCallId, ...(run !== undefined && { run }) }
+}
+
+/** Without words of the conversation. */
+function withoutSaid({ wish: _wish, background: _background, ...parent }: RunParent): RunParent {
   return parent
 }
 

@@ -9,7 +9,7 @@ export function toStartNote(
   { resumed, countsFrom }: { resumed: boolean; countsFrom: number },
 ): NoteRecord {
   const { kept } = run
-  const { parent, definition, model, settings, nodes } = kept
+  const { parent, model, settings, nodes } = kept
   const name = `${model.provider}/${model.modelId}`
   return toNote(run, {
     event: 'run_started',
@@ -24,7 +24,7 @@ export function toStartNote(
       ...(settings.contextTokens !== undefined && { context_tokens: settings.contextTokens }),
       ...(parent !== undefined && { parent_session: parent.session, tool_call_id: parent.toolCallId }),
       ...(parent?.run !== undefined && { parent_run: parent.run }),
-      ...(definition !== undefined && { definition }),
+      ...(parent?.definition !== undefined && { definition: parent.definition }),
     },
   })
 }

@@ -23,8 +23,11 @@ export interface RunPorts {
   readonly checker: SchemaChecker
   readonly approvals: PendingApprovals
   now(): number
-  /** `id` is for a session below another one, which has none of its own. */
-  readonly openSession: (options: SessionOptions, id?: string) => Session
+  /** `id` is for a session below another one, which has none of its own; `worktree` is what it is held to. */
+  readonly openSession: (
+    options: SessionOptions,
+    place?: { readonly id?: string; readonly worktree?: string | undefined },
+  ) => Session
   /** Whether a person is asked in this process. */
   hasApprover(session: Session): boolean
   /** The budgets of the policy. */
@@ -37,6 +40,8 @@ export interface RunPorts {
   kept(run: OpenRun, nodes: readonly TranscriptNode[]): void
   /** Told of what happens in a run. */
   told(run: OpenRun, event: RunEvent): void
+  /** Goes on with the agents that a run had in the background when it was interrupted. */
+  resumeAgents(run: OpenRun): Promise<void>
 }
 
 /** Where a run stands that a call or a schedule started. */
@@ -48,6 +53,8 @@ export interface RunPlace {
   readonly definition?: RegisteredAgentDefinition | undefined
   /** What it begins with, from the conversation of another agent. */
   readonly nodes: readonly TranscriptNode[]
+  /** Absolute path of the worktree that it is held to. */
+  readonly worktree: string | undefined
 }
 
 /** The budgets of tokens and money. */

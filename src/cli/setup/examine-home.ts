@@ -15,6 +15,7 @@ import type { Finding } from '../../sandboxes/doctor/finding.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { ownFile } from '../../kit/own-file.ts'
 import { countOf } from '../render/count-of.ts'
+import { describeWorktrees } from './look-at-worktrees.ts'
 import type { Places } from './wire.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
 
@@ -26,7 +27,7 @@ const wrong = (detail: string): Look => ({ holds: false, detail })
 
 /** What holds of a person's home: what calls would fail on. Nothing is made or changed. */
 export async function examineHome(places: Places): Promise<Finding[]> {
-  const { newest, ...store } = await lookAtStore(places)
+  const { newest, worktrees, ...store } = await lookAtStore(places)
   const looks: Readonly<Record<string, Look>> = {
     configuration: lookAtConfiguration(places),
     home: lookAtHome(places.home),
@@ -36,6 +37,7 @@ export async function examineHome(places: Places): Promise<Finding[]> {
     keys: lookAtKeys(places.keys),
     tools: lookAtTools(places.tools),
     servers: lookAtServers(places.mcp),
+    worktrees: well(worktrees ?? 'none left by agents'),
   }
   return Object.entries(looks).map(([id, look]) => ({ id, needed: true, ...look }))
 }
@@ -95,13 +97,19 @@ function lookAtClock(newestRecord: number | undefined): Look {
   return well(shown)
 }
 
-async function lookAtStore({ store: path }: Places): Promise<Look & { newest?: number }> {
+/** What else the store tells. */
+interface LookedUp {
+  newest?: number
+  worktrees?: string
+}
+
+async function lookAtStore({ store: path }: Places): Promise<Look & LookedUp> {
   if (!existsSync(path)) return well(`${path} is made by the first call`)
   try {
     const { openSqliteStore } = await import('../../stores/sqlite/open-sqlite-store.ts')
     const store = await openSqliteStore({ path })
     try {
-      return describeStore(store, path)
+      return { ...describeStore(store, path), worktrees: describeWorktrees(store) }
     } finally {
       await store.close()
     }
@@ -110,7 +118,7 @@ async function lookAtStore({ store: path }: Places): Promise<Look & { newest?: n
   }
 }
 
-function describeStore(store: Store, path: string): Look & { newest?: number } {
+function describeStore(store: Store, path: string): Look & LookedUp {
   const heads = store.tenants().map((tenant) => store.head(tenant)?.sequence ?? 0)
   const records = heads.reduce((sum, sequence) => sum + sequence, 0)
   const times = store

@@ -6,6 +6,8 @@ export function findDecisionObstacle(call: RecordedCall): string | undefined {
   const code = end?.code
   if (begin.definition === '')
     return code === 'POLICY.DENY_TOOL' ? undefined : `it never got to a tool (${end?.reason ?? 'no end'})`
+  if (begin.worktree !== undefined)
+    return `its agent was held to the worktree ${begin.worktree}, and what holds there is not opened again`
   if (code === 'UNKNOWN.INTERNAL') return 'Handrail itself failed on it'
   if (begin.input === '')
     return 'its input or its key did not fit the tool, and what does not fit is not kept'

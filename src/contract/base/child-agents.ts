@@ -19,6 +19,8 @@ export interface ChildWish {
   readonly model?: string | undefined
   /** Whether the call returns as soon as the agent runs. It runs on until its session is closed. */
   readonly background?: boolean | undefined
+  /** `worktree`: it has a git worktree of its own, which is all that it may write. Default: what its definition says. */
+  readonly isolation?: 'none' | 'worktree' | undefined
 }
 
 /** An agent that a session started, as it is now. */
@@ -38,12 +40,14 @@ export interface ChildReport {
   readonly error?: CallError
   /** Id of a pending approval that it waits for, if it ended for that. */
   readonly waiting?: string
+  /** The worktree that it works in, or that was kept when it ended because there is work in it. `path` is relative to the project. */
+  readonly worktree?: { readonly path: string; readonly branch: string | null }
 }
 
 /** Agents that calls of a session start: each has a session of its own below it, and can do what that one may, or less. */
 export interface ChildAgents {
   /**
-   * Starts an agent and resolves when it has ended; with `background`, as soon as it runs. A call that is made again under the same `toolCallId` goes on with
+   * Starts an agent and resolves when it has ended; with `background`, as soon as it runs, as a job of the session. A call that is made again under the same `toolCallId` goes on with
    * the agent that it started, if that one was cut off or waited. Rejects with a `ToolFailure`: `unknown_definition`, `no_model`, `no_isolation`, `no_conversation`; `QUOTA.BUDGET_EXCEEDED`, `agents`.
    */
   start(wish: ChildWish): Promise<ChildReport>

@@ -1,13 +1,15 @@
 import type { Artifact } from './result.ts'
 import type { CommandNetwork, Commands } from './sandbox.ts'
 
-/** A command that runs on after its call has answered. It ends with its session at the latest. */
+/** A command or an agent that runs on after its call has answered. It ends with its session at the latest. */
 export interface Job {
+  /** Of an agent, that of its run. */
   readonly id: string
+  readonly kind: 'command' | 'agent'
   /** The call that started it, and the tool of that call. */
   readonly call: string
   readonly tool: string
-  /** One line: what it runs. */
+  /** One line: what it runs, or does. */
   readonly title: string
   /** Milliseconds since the epoch. */
   readonly startedAt: number
@@ -19,8 +21,11 @@ export interface Job {
 
 /** How a job ended. */
 export interface JobEnd {
-  /** `failed`: it could not be followed to its end. */
-  readonly how: 'exit' | 'timeout' | 'stopped' | 'failed'
+  /**
+   * `completed`: an agent did its task. `failed`: a command could not be followed to its end, or an agent did not reach its own. `interrupted`: an
+   * agent whose process or session ended; it goes on when the run does whose call started it.
+   */
+  readonly how: 'exit' | 'completed' | 'timeout' | 'stopped' | 'failed' | 'interrupted'
   /** Null if there was none, such as after a signal. */
   readonly exitCode: number | null
   readonly signal: string | null
@@ -38,7 +43,7 @@ export interface JobEnd {
   readonly notes?: readonly string[]
 }
 
-/** Some of a job's output: what it wrote to stdout and stderr, line by line as it came. */
+/** Some of a job's output: what it wrote to stdout and stderr, line by line as it came; of an agent, what it said. */
 export interface JobOutput {
   readonly text: string
   /** Where the text begins, in bytes of the whole. After the asked offset where what stood there is no longer at hand. */
@@ -48,18 +53,19 @@ export interface JobOutput {
 }
 
 /**
- * The jobs of one session. No other session sees them. An id that is none of theirs fails as a `ToolFailure` with `unknown_job`.
+ * The jobs of one session. No other session sees them. An id that is none of theirs fails as a `ToolFailure` with `unknown_job`. Agents are started
+ * by the service `agents`.
  */
 export interface Jobs {
   /** Resolves when the program runs. Rejects where it cannot be started, where too many run, and where a budget would not see what it spends. */
   start(command: JobCommand): Promise<Job>
-  /** The oldest first. Of those that ended only the last ones are kept. */
+  /** The oldest first. Of commands that ended only the last ones are kept. */
   list(): readonly Job[]
   find(id: string): Job
   read(id: string, options: { offset: number; maxBytes: number }): JobOutput
   /** Resolves when the job has ended, or after this time. */
   wait(id: string, timeoutMs: number, signal: AbortSignal): Promise<void>
-  /** Ends its whole tree. A job that has ended stays as it is. */
+  /** Ends its whole tree: processes, calls, and agents that it started. A job that has ended stays as it is. */
   stop(id: string, reason: string): Promise<Job>
 }
 

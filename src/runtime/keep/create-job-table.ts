@@ -1,8 +1,10 @@
 import type { HeldJob, JobTable } from '../state/job-table.ts'
+import { sessionOver } from '../../contract/agent-host.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
 
 const maxRunning = 8
-const maxEnded = 32
+/** Of commands that ended, so many are kept. */
+export const maxEnded = 32
 
 /** A shelf that is empty. All jobs end when `signal` is aborted. */
 export function createJobTable(signal: AbortSignal | undefined): JobTable {
@@ -21,7 +23,7 @@ export function createJobTable(signal: AbortSignal | undefined): JobTable {
   }
   return {
     add(job) {
-      if (closed || signal?.aborted === true) throw sessionOver()
+      if (closed || signal?.aborted === true) throw tooLate()
       const all = [...jobs.values()]
       if (all.filter(isRunning).length >= maxRunning) throw tooMany()
       const ended = all.filter((each) => !isRunning(each))
@@ -32,23 +34,16 @@ export function createJobTable(signal: AbortSignal | undefined): JobTable {
     drop: (id) => void jobs.delete(id),
     list: () => [...jobs.values()],
     anyRuns: () => [...jobs.values()].some(isRunning),
-    find(id) {
-      const job = jobs.get(id)
-      if (job !== undefined) return job
-      throw new ToolFailure({
-        reason: 'unknown_job',
-        message: `There is no job "${id.slice(0, 80)}" in this session. job.list names those that there are; of jobs that ended the last ${maxEnded} are kept.`,
-      })
-    },
+    find: (id) => jobs.get(id),
     async close() {
       closed = true
-      stopAll('the session was closed')
+      stopAll(sessionOver)
       await Promise.all([...jobs.values()].map((job) => job.ended))
     },
   }
 }
 
-function sessionOver(): ToolFailure {
+function tooLate(): ToolFailure {
   return new ToolFailure({
     code: 'TOOL.ABORTED',
     reason: 'run_cancelled',

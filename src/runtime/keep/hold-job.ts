@@ -2,7 +2,6 @@ import type { CommandOutcome } from '../../contract/base/sandbox.ts'
 import type { Job, JobCommand, JobEnd } from '../../contract/base/job.ts'
 import { newId } from '../../kit/new-id.ts'
 import { describeGuarded, describeSetAside } from '../../kit/text/show-guarded.ts'
-import { networkFacts } from '../../kit/text/show-network.ts'
 import { boundSink, createArtifactRoom } from '../output/artifact-room.ts'
 import type { CallScope } from '../state/scope.ts'
 import type { JobLog } from '../state/job-log.ts'
@@ -12,6 +11,7 @@ import type { Admitted } from '../state/call-state.ts'
 import { createHostPermit } from '../permission/permit-host.ts'
 import type { RunWatch } from '../limits/run-watch.ts'
 import { byteRedactorOf, redactorOf } from '../record/treatments.ts'
+import { noteEnd } from './note-end.ts'
 import { toCallError } from '../state/to-call-error.ts'
 
 /** What a job stands on: the call that starts it. */
@@ -42,6 +42,7 @@ export function holdJob(
   const log = createJobLog(sink, byteRedactorOf(admitted.registered, scope))
   const first = {
     id: newId('job', now()),
+    kind: 'command' as const,
     call: admitted.call.id,
     tool: admitted.registered.definition.name,
     title: redactorOf(admitted.registered, scope).text(command.title),
@@ -53,7 +54,8 @@ export function holdJob(
   const view = (): Job => ({ ...first, bytes: log.bytes(), ...(end !== undefined && { end }) })
   const finish = (how: JobEnd): void => {
     end = how
-    note(view(), how, context)
+    const { registered, call } = admitted
+    noteEnd(view(), { scope, registered, toolCallId: call.toolCallId })
     over.resolve()
   }
   const begun = (): Promise<void> =>
@@ -80,7 +82,8 @@ export function holdJob(
     reason ??= why
     controller.abort(why)
   }
-  return { job: { id: first.id, log, view, ended: over.promise, stop }, begun }
+  const read: HeldJob['read'] = (options) => log.read(options)
+  return { job: { id: first.id, read, view, ended: over.promise, stop }, begun }
 }
 
 interface Running {
@@ -133,48 +136,4 @@ async function toEnd(
 function toFailed(cause: unknown, tool: string, at: number): JobEnd {
   const { message } = toCallError(cause, tool)
   return { how: 'failed', exitCode: null, signal: null, at, reason: message, survivors: [] }
-}
-
-/** The end of a job is not part of its call, which has ended: a note reports it. */
-function note({ id, bytes }: Job, end: JobEnd, { admitted, scope }: JobContext): void {
-  const { tenant, session } = scope
-  const { call, registered } = admitted
-  const tool = registered.definition.name
-  const redactor = redactorOf(registered, scope)
-  const text = redactor.text(end.reason ?? '')
-  const data = {
-    job: id,
-    how: end.how,
-    exit_code: end.exitCode,
-    signal: end.signal,
-    bytes,
-    ...(text !== '' && { reason: text }),
-    ...(end.notes !== undefined && { notes: redactor.json([...end.notes]) }),
-    ...(end.artifact !== undefined && { artifact: end.artifact.digest }),
-    ...redactor.json(networkFacts(end.network)),
-  }
-  const message = `${id} of ${tool}: ${end.how}`
-  tenant.evidence.note({
-    kind: 'note',
-    event: 'job_ended',
-    tenant: session.principal.tenant,
-    session: session.id,
-    call: call.id,
-    at: end.at,
-    message,
-    actor: session.principal.actor,
-    tool,
-    data,
-  })
-  if (!session.watched()) return
-  const level = end.how === 'exit' && end.exitCode === 0 ? 'info' : 'failure'
-  session.emit({
-    type: 'job_ended',
-    level,
-    call: call.id,
-    toolCallId: call.toolCallId,
-    tool,
-    summary: message,
-    data,
-  })
 }

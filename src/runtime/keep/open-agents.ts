@@ -5,22 +5,16 @@ import type { CallScope } from '../state/scope.ts'
 
 /** The agents that a call may start. */
 export function openAgents(
-  { call, parks }: Admitted,
+  { call, parks, registered }: Admitted,
   { tenant, session }: CallScope,
   watch: RunWatch,
 ): ChildAgents {
   return tenant.agentHost().open({
     session: session.opened(),
+    callId: call.id,
     toolCallId: call.toolCallId,
+    tool: registered.definition.name,
     signal: watch.signal,
     waits: !parks,
-    closing() {
-      const closing = new AbortController()
-      if (session.endings.closed) closing.abort()
-      session.endings.listeners.add((id) => {
-        if (id === undefined) closing.abort()
-      })
-      return closing.signal
-    },
   })
 }

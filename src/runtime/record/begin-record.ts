@@ -56,6 +56,7 @@ function toBeginRecord(
   if (session.mode !== 'default') begin.mode = session.mode
   if (!session.standingConsents) begin.standingConsents = false
   if (session.ancestors !== undefined) begin.parents = toParents(session)
+  if (session.worktree !== undefined) begin.worktree = session.worktree
   if (state.profile !== undefined) begin.profile = state.profile.digest
   if (decision !== undefined)
     begin.decision = { effect: decision.effect, layer: decision.layer, rule: decision.rule }

@@ -30,6 +30,12 @@ export function isOfAnother({ begin }: KeptCall, { registered }: Authorised): bo
   return begin.source !== undefined && begin.source !== sourceOf(registered)
 }
 
+/** Whether the earlier call reached files or ran programs in another worktree, where the same input means something else. */
+export function isInAnotherTree({ begin, hidden, plan }: KeptCall, { session }: CallScope): boolean {
+  if (begin.worktree === session.worktree) return false
+  return hidden || plan.operations.some(({ kind }) => kind !== 'net' && kind !== 'other')
+}
+
 /**
  * Whether all that decided about the earlier call is as it was: the caller, the policy, the definition. Then what is not known of its
  * operations would be decided as it was. What other decision points decided about them is not known here.

@@ -8,6 +8,8 @@ import { endAllObserved, endObserved } from '../call/end-observed.ts'
 import { describeAvailable } from '../call/describe-available.ts'
 import { preflight } from '../call/preflight.ts'
 import { mayAsk, wouldAsk } from '../call/would-ask.ts'
+import { holdAgent } from '../keep/hold-agent.ts'
+import { listJobs } from '../keep/session-jobs.ts'
 import { listApprovals, revokeApproval } from '../permission/session-approvals.ts'
 import type { Endings } from '../state/endings.ts'
 import type { Family } from '../state/family.ts'
@@ -79,7 +81,7 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     abort: (id, reason) => calls.abort(id, reason),
     instructions: () => state.instructions.list(),
     todos: () => copyJson(state.todos.read() ?? []),
-    jobs: () => state.jobs.list().map((job) => job.view()),
+    jobs: () => listJobs(calls.scope()),
     approvals: () => listApprovals(state, tick()),
     revokeApproval: (call, by) => revokeApproval(call, by, calls.scope()),
     deliverables: () => delivery.look(),
@@ -93,7 +95,13 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     },
   }
   seed.parent?.children.add(session)
-  return { session, family: { ...toFamily(seed, state, view), signal, children } }
+  const hold: Family['hold'] = (agent) =>
+    holdAgent(agent, {
+      scope: calls.scope(),
+      registered: state.find(agent.tool, 'canonical'),
+      toolCallId: undefined,
+    })
+  return { session, family: { ...toFamily(seed, state, view), signal, children, hold } }
 }
 
 /** Whether a call would ask. */
@@ -124,10 +132,10 @@ function toObserved(calls: SessionCalls, seed: SessionSeed): ObservedCalls {
 
 /** What a session hands to those that it opens. */
 function toFamily(
-  { principal, mode, approver, elicit, standingConsents, parent, narrowing }: SessionSeed,
+  { principal, mode, approver, elicit, standingConsents, parent, worktree, narrowing }: SessionSeed,
   state: SessionState,
   view: SessionView,
-): Omit<Family, 'signal' | 'children'> {
+): Omit<Family, 'signal' | 'children' | 'hold'> {
   return {
     principal,
     mode,
@@ -147,6 +155,7 @@ function toFamily(
       },
       ...(parent?.lineage ?? []),
     ],
+    worktree,
     isClosed: () => state.endings.closed,
     narrowing,
     emit: (event) => state.emit(event),

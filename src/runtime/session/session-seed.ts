@@ -35,6 +35,8 @@ export interface SessionSeed extends ViewSeed {
   parent: Family | undefined
   /** The id of a session of which nothing is kept: that of an agent that another one started. Default: a new one. */
   id?: string | undefined
+  /** The worktree that it is held to. */
+  worktree: string | undefined
   /** What is kept of it, if it was opened by an id of its own. */
   kept: KeptSession | undefined
   todos: KeptPart<readonly Todo[]>

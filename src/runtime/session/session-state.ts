@@ -58,6 +58,7 @@ export function createSessionState(parts: SessionStateParts): SessionState {
     sessionResources: createResourcePool(signal),
     instructions: createReadInstructions(),
     ancestors: parent?.lineage,
+    worktree: seed.worktree,
     observes,
     counts: kept?.counts ?? {
       calls: 0,

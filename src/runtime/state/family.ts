@@ -1,3 +1,4 @@
+import type { StartingAgent } from '../../contract/agent-host.ts'
 import type { Approver } from '../../contract/approval.ts'
 import type { ElicitationHandler } from '../../contract/base/elicitation.ts'
 import type { Ancestor, Principal } from '../../contract/base/principal.ts'
@@ -49,6 +50,10 @@ export interface Family {
   /** The session, then those above it, the nearest first. */
   readonly lineage: readonly Ancestor[]
   readonly children: Set<Session>
+  /** Makes a job of the session of an agent that runs on after its call, and starts it. Rejects if it cannot be started. */
+  hold(agent: StartingAgent): Promise<void>
+  /** The worktree that it and all that it opens are held to. */
+  readonly worktree: string | undefined
   isClosed(): boolean
   narrowing(): SessionNarrowing
   /** Tells those who follow the session. */

@@ -1,10 +1,9 @@
-import type { Job } from '../../contract/base/job.ts'
-import type { JobLog } from './job-log.ts'
+import type { Job, JobOutput } from '../../contract/base/job.ts'
 
 /** A job, and what holds it. */
 export interface HeldJob {
   readonly id: string
-  readonly log: JobLog
+  read(options: { offset: number; maxBytes: number }): JobOutput
   /** As it is now. */
   view(): Job
   /** Resolves when it has ended and that is noted. */
@@ -13,7 +12,7 @@ export interface HeldJob {
   stop(reason: string): void
 }
 
-/** The jobs of one session. */
+/** The jobs that a session has under way in this process, and those of them that ended last. */
 export interface JobTable {
   /** Fails if too many run, and where the session is over. */
   add(job: HeldJob): void
@@ -21,7 +20,7 @@ export interface JobTable {
   drop(id: string): void
   list(): readonly HeldJob[]
   anyRuns(): boolean
-  find(id: string): HeldJob
+  find(id: string): HeldJob | undefined
   /** Ends all, and resolves when they are gone. */
   close(): Promise<void>
 }

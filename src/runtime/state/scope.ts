@@ -120,6 +120,8 @@ export interface SessionState {
   readonly approvals: SessionApprovals
   /** Undefined for a session that no other one opened. */
   readonly ancestors: readonly Ancestor[] | undefined
+  /** The worktree of the project that its calls are held to. */
+  readonly worktree: string | undefined
   readonly counts: SessionCounts
   /** Counts what other processes did that have the session open; undefined for one that no other process can open. */
   readonly catchUp: (() => void) | undefined

@@ -9,6 +9,8 @@ export async function listUndoable(
   { tenant = 'local', session, since = 0 }: UndoableQuery = {},
 ): Promise<readonly PastCall[]> {
   // Another session may have taken back what this one did.
-  const calls = withoutUndone((await history?.list({ tenant, after: session })) ?? [])
+  // An id of the program's own says nothing of time.
+  const after = session?.startsWith('ses_') === true ? session : undefined
+  const calls = withoutUndone((await history?.list({ tenant, after })) ?? [])
   return calls.filter((call) => (session === undefined || call.session === session) && call.at >= since)
 }

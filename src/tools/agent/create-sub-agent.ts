@@ -11,7 +11,7 @@ export function createSubAgentTool(): Tool {
     name: 'agent.create_sub_agent',
     title: 'Start agent',
     description:
-      'Starts an agent that does a task of its own, with fresh context, and returns what it says at its end. It may do what you may, or less. Several that are started in one answer work beside each other. With background it returns at once, and agent.inspect_agent tells how it goes.',
+      'Starts an agent that does a task of its own, with fresh context, and returns what it says at its end. It may do what you may, or less. Several that are started in one answer work beside each other. With background it returns at once: it is a job then, and job.output tells what it says. With isolation "worktree" what it changes stays apart, and a worktree with changes is named at its end.',
     needs: ['agents'],
     input,
     output: reportSchema,
@@ -30,6 +30,7 @@ export function createSubAgentTool(): Tool {
       maxTurns: given.max_turns,
       model: given.model,
       background: given.background,
+      isolation: given.isolation,
     }),
     plan: async ({ definition }) => ({
       operations: [{ kind: 'other', resource: `handrail:agent:${definition ?? 'sub'}` }],
@@ -74,6 +75,12 @@ const input = {
       description: 'Another model, by a name that the operator gave.',
     },
     background: { type: 'boolean', default: false },
+    isolation: {
+      type: 'string',
+      enum: ['none', 'worktree'],
+      description:
+        'worktree: it works in a git worktree of its own, made from the last commit, and writes nothing else. Default: as its definition says, else none.',
+    },
   },
   required: ['task'],
   additionalProperties: false,
@@ -93,15 +100,17 @@ const compatible: CompatiblePresentation = {
       name: { type: 'string', description: 'What to call it.' },
       max_turns: { type: 'integer', minimum: 1, maximum: 1_000 },
       run_in_background: { type: 'boolean' },
+      isolation: { type: 'string', enum: ['worktree'], description: 'A git worktree of its own.' },
     },
     required: ['description', 'prompt'],
     additionalProperties: false,
   },
-  toCanonical: ({ prompt, subagent_type, model, max_turns, run_in_background }) => ({
+  toCanonical: ({ prompt, subagent_type, model, max_turns, run_in_background, isolation }) => ({
     task: prompt ?? '',
     ...(subagent_type !== undefined && { agent_definition_id: subagent_type }),
     ...(model !== undefined && { model }),
     ...(max_turns !== undefined && { max_turns }),
     ...(run_in_background !== undefined && { background: run_in_background }),
+    ...(isolation !== undefined && { isolation }),
   }),
 }

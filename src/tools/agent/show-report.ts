@@ -18,6 +18,17 @@ export const reportSchema = {
     turns: { type: 'integer' },
     input_tokens: { type: 'integer' },
     output_tokens: { type: 'integer' },
+    worktree: {
+      type: 'object',
+      properties: {
+        path: { type: 'string', description: 'Relative to the project.' },
+        branch: { type: ['string', 'null'] },
+      },
+      required: ['path', 'branch'],
+      additionalProperties: false,
+      description:
+        'Where it works, or where its changes are since it ended. Absent if it has none, or changed nothing.',
+    },
   },
   required: ['agent_id', 'status', 'text', 'turns', 'input_tokens', 'output_tokens'],
   additionalProperties: false,
@@ -36,8 +47,12 @@ export function showEnd(report: ChildReport): ToolOutput {
   if (state === 'running' || endReason === 'completed') return showReport(report)
   throw new ToolFailure({
     reason: 'agent_unfinished',
-    message: `${describeEnd(report)}${report.text === '' ? '' : ` So far it said: ${report.text.slice(0, 4_000)}`}`,
-    data: { agent, end_reason: endReason ?? 'cut_off' },
+    message: `${describeEnd(report)}${describeWorktree(report)}${report.text === '' ? '' : ` So far it said: ${report.text.slice(0, 4_000)}`}`,
+    data: {
+      agent,
+      end_reason: endReason ?? 'cut_off',
+      ...(report.worktree !== undefined && { worktree: { ...report.worktree } }),
+    },
   })
 }
 
@@ -48,8 +63,8 @@ export function showReport(report: ChildReport): ToolOutput {
   return toolOutput({
     content:
       state === 'running'
-        ? `The agent "${agent}" is at work. agent.inspect_agent tells when it has ended, and what it said.`
-        : `${describeEnd(report)}\n${said}`,
+        ? `The agent "${agent}" is at work. It is a job of this id: job.output waits for it, and tells what it says. agent.inspect_agent tells how it ended.`
+        : `${describeEnd(report)}${describeWorktree(report)}\n${said}`,
     summary: `agent ${agent}: ${state === 'running' ? 'running' : (report.endReason ?? 'cut off')} after ${turns} turns`,
     data: toData(report),
   })
@@ -60,8 +75,14 @@ function describeEnd({ agent, endReason, error, turns }: ChildReport): string {
   return `The agent "${agent}" ended after ${turns} turns (${endReason ?? 'its process was ended'})${why}.`
 }
 
+function describeWorktree({ state, worktree }: ChildReport): string {
+  if (worktree === undefined || state === 'running') return ''
+  const { path, branch } = worktree
+  return ` Its changes are in the worktree ${path}${branch === null ? '' : `, on the branch ${branch}`}: look at them there, merge what you want, and end the worktree with code.exit_worktree.`
+}
+
 function toData(report: ChildReport): JsonObject {
-  const { agent, definition, state, endReason, text, output, turns, usage } = report
+  const { agent, definition, state, endReason, text, output, turns, usage, worktree } = report
   return {
     agent_id: agent,
     ...(definition !== undefined && { agent_definition_id: definition }),
@@ -72,5 +93,6 @@ function toData(report: ChildReport): JsonObject {
     turns,
     input_tokens: usage.inputTokens,
     output_tokens: usage.outputTokens,
+    ...(worktree !== undefined && { worktree: { ...worktree } }),
   }
 }

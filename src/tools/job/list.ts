@@ -9,7 +9,7 @@ export function listTool(): Tool {
     name: 'job.list',
     title: 'List jobs',
     description:
-      'Lists the commands that this session started in the background: those that run, and the last that ended.',
+      'Lists what this session started in the background, commands and agents: what runs, and what ended last. An agent that was interrupted goes on with the run that started it.',
     tags: ['job', 'readonly'],
     permission: 'readonly',
     sideEffect: 'none',

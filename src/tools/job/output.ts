@@ -1,6 +1,7 @@
 import type { Job, JobOutput } from '../../contract/base/job.ts'
 import type { ToolOutput } from '../../contract/base/result.ts'
 import type { Tool } from '../../contract/base/tool.ts'
+import { markUntrusted } from '../../kit/text/mark-untrusted.ts'
 import { showOutput } from '../../kit/text/show-output.ts'
 import { toolOutput } from '../../kit/result/tool-output.ts'
 import { noteOfOutput } from '../../kit/whole-output.ts'
@@ -11,13 +12,13 @@ import { idField, jobData, jobLine, jobSchema } from './show-job.ts'
 const pageBytes = 24 * 1024
 const maxWaitMs = 300_000
 
-/** `job.output`: what a job has written, from an offset on. */
+/** `job.output`: what a job has written or said, from an offset on. */
 export function outputTool(): Tool {
   return defineBuiltin({
     name: 'job.output',
     title: 'Read output of job',
     description:
-      'Returns what a background command wrote so far, whole lines of stdout and stderr as they came, 24 KiB at a time: pass next_offset as offset to go on. Of long output the first and last 128 KiB stay at hand; all of it is an artifact once the command has ended. With wait_ms it waits so long at most for the command to end.',
+      'Returns what a background job has put out so far, 24 KiB at a time: pass next_offset as offset to go on. Of a command, whole lines of stdout and stderr as they came; of long output the first and last 128 KiB stay at hand, and all of it is an artifact once the command has ended. Of an agent, what it said, answer by answer, its report last. With wait_ms it waits so long at most for the job to end.',
     tags: ['job', 'readonly'],
     permission: 'readonly',
     sideEffect: 'none',
@@ -52,7 +53,7 @@ export function outputTool(): Tool {
     compatible: {
       name: 'TaskOutput',
       description:
-        'Returns what a background command wrote so far, whole lines of stdout and stderr as they came, 24 KiB at a time: to go on, pass the offset that the result names. Waits for its end, at most timeout milliseconds, unless block is false. Of long output the first and last 128 KiB stay at hand; all of it is an artifact once the command has ended.',
+        'Returns what a background command wrote or a background agent said so far, 24 KiB at a time: to go on, pass the offset that the result names. Waits for its end, at most timeout milliseconds, unless block is false. Of a command, whole lines of stdout and stderr as they came; of long output the first and last 128 KiB stay at hand, and all of it is an artifact once the command has ended.',
       inputSchema: {
         type: 'object',
         properties: {
@@ -93,7 +94,10 @@ function toOutput(job: Job, { text, offset, nextOffset }: JobOutput, asked: numb
   const artifact = job.end?.artifact
   const lines = [`[${jobLine(job)}]`]
   if (offset > asked) lines.push(`[${offset - asked} bytes left out here]`)
-  lines.push(text === '' ? '[nothing new]' : showOutput(text).trimEnd())
+  const shown = text === '' ? '[nothing new]' : showOutput(text).trimEnd()
+  lines.push(
+    job.kind === 'agent' && text !== '' ? markUntrusted(shown, `agent ${job.id}`, 'another agent') : shown,
+  )
   lines.push(...(job.end?.notes ?? []).map((note) => `[${note}]`))
   if (nextOffset < job.bytes) lines.push(`[more from offset ${nextOffset}]`)
   return toolOutput({

@@ -14,10 +14,12 @@ export const jobSchema = {
   type: 'object',
   properties: {
     id: { type: 'string' },
+    kind: { type: 'string', enum: ['command', 'agent'] },
     command: { type: 'string' },
+    task: { type: 'string', description: 'Of an agent: what it is to do.' },
     state: {
       type: 'string',
-      enum: ['running', 'exit', 'timeout', 'stopped', 'failed'],
+      enum: ['running', 'exit', 'completed', 'timeout', 'stopped', 'failed', 'interrupted'],
       description: 'What it does, or how it ended.',
     },
     started_at: { type: 'string' },
@@ -30,25 +32,28 @@ export const jobSchema = {
       items: { type: 'string' },
       description: 'What is to be known of places that were kept from it.',
     },
-    bytes: { type: 'integer', description: 'All that it wrote.' },
+    bytes: { type: 'integer', description: 'All that it wrote or said.' },
     survivors: { type: 'array', items: { type: 'integer' }, description: 'Processes that may still run.' },
   },
-  required: ['id', 'command', 'state', 'started_at', 'bytes'],
+  required: ['id', 'kind', 'state', 'started_at', 'bytes'],
   additionalProperties: false,
 } as const
 
-export function jobData({ id, title, startedAt, bytes, end }: Job): JsonObject {
+export function jobData({ id, kind, title, startedAt, bytes, end }: Job): JsonObject {
   return {
     id,
-    command: title,
+    kind,
+    [kind === 'agent' ? 'task' : 'command']: title,
     state: end?.how ?? 'running',
     started_at: new Date(startedAt).toISOString(),
     bytes,
     ...(end !== undefined && {
       ended_at: new Date(end.at).toISOString(),
-      exit_code: end.exitCode,
-      signal: end.signal,
-      survivors: [...end.survivors],
+      ...(kind === 'command' && {
+        exit_code: end.exitCode,
+        signal: end.signal,
+        survivors: [...end.survivors],
+      }),
       ...(end.reason !== undefined && { reason: end.reason }),
       ...(end.notes !== undefined && { notes: [...end.notes] }),
     }),
@@ -56,8 +61,8 @@ export function jobData({ id, title, startedAt, bytes, end }: Job): JsonObject {
 }
 
 /** A job in one line. What is to be known of it beside stands in its notes. */
-export function jobLine({ id, title, startedAt, bytes, end }: Job): string {
-  const line = `${id}  ${describeState(end)}  ${bytes} bytes  since ${new Date(startedAt).toISOString()}  ${title}`
+export function jobLine({ id, kind, title, startedAt, bytes, end }: Job): string {
+  const line = `${id}  ${kind}  ${describeState(end)}  ${bytes} bytes  since ${new Date(startedAt).toISOString()}  ${title}`
   return showControlsInLine(line)
 }
 
@@ -67,6 +72,7 @@ function describeState(end: Job['end']): string {
   const left = survivors.length === 0 ? '' : `; these processes may still run: ${survivors.join(', ')}`
   if (how === 'exit')
     return `${exitCode === null ? `ended by ${signal ?? 'a signal'}` : `exit code ${exitCode}`}${left}`
+  if (how === 'completed') return 'completed'
   if (how === 'timeout') return `stopped at its time limit${left}`
   return `${how}: ${reason ?? 'no reason given'}${left}`
 }

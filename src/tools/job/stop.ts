@@ -4,13 +4,13 @@ import { toolOutput } from '../../kit/result/tool-output.ts'
 import { defineBuiltin } from '../define-builtin.ts'
 import { idField, jobData, jobLine, jobSchema } from './show-job.ts'
 
-/** `job.stop`: ends a job with all its processes. */
+/** `job.stop`: ends a job with all that belongs to it. */
 export function stopTool(): Tool {
   return defineBuiltin({
     name: 'job.stop',
     title: 'Stop job',
     description:
-      'Ends a background command of this session with all its processes. One that has ended stays as it is.',
+      'Ends a background command of this session with all its processes, or a background agent with its calls and all that it started. One that has ended stays as it is.',
     tags: ['job', 'process'],
     permission: 'write',
     sideEffect: 'process',

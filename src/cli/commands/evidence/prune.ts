@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
-import { pruneEvidence, type PruneReport } from '../../../compose/prune-evidence.ts'
+import { pruneEvidence, type PruneReport } from '../../../compose/archive/prune-evidence.ts'
 import { createDiskArtifacts } from '../../../stores/artifacts/create-disk-artifacts.ts'
 import { readText } from '../../arguments/caller.ts'
 import { countOf } from '../../render/count-of.ts'

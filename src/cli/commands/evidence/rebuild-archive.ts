@@ -1,4 +1,4 @@
-import { rebuildArchive } from '../../../compose/rebuild-archive.ts'
+import { rebuildArchive } from '../../../compose/archive/rebuild-archive.ts'
 import { readText } from '../../arguments/caller.ts'
 import { countOf } from '../../render/count-of.ts'
 import { exitCodes } from '../../base/exit-codes.ts'

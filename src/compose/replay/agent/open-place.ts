@@ -39,7 +39,7 @@ export async function openChild(
   parent: Place,
   { stage, context, options, book }: Replaying,
 ): Promise<Place | NoPlace> {
-  const { definition: id, parent: { wish } = {}, settings } = run
+  const { parent: { wish, definition: id } = {}, settings } = run
   const definitions = context.services['agentDefinitions'] as AgentDefinitionRegistry | undefined
   const definition = id === undefined ? undefined : await definitions?.find(id, context.project)
   if (id !== undefined && definition === undefined)

@@ -5,7 +5,7 @@ import { callError } from '../../../kit/result/call-error.ts'
 import { longestMs } from '../../../kit/time/longest-ms.ts'
 import { abortedEarly } from '../../limits/aborted-error.ts'
 import type { CallScope } from '../../state/scope.ts'
-import { isOfAnother, readKept } from '../../record/kept-call.ts'
+import { isInAnotherTree, isOfAnother, readKept } from '../../record/kept-call.ts'
 import {
   findHeld,
   heldError,
@@ -42,7 +42,7 @@ export function recall(
   const { running } = scope.tenant
   const use = toUse(authorised, scope)
   const held = findHeld(authorised, use, scope)
-  if (held !== undefined && held.state !== 'running') return settle(authorised, held)
+  if (held !== undefined && held.state !== 'running') return settle(authorised, held, scope)
   const other = running.find(runningKey(use))
   if (other !== undefined && other.call !== use.call) return joinHere(authorised, other, scope)
   if (held !== undefined) return joinElsewhere(authorised, use, scope)
@@ -58,7 +58,7 @@ export function recallForPreflight(authorised: Authorised, scope: CallScope): Re
   if (held === undefined) return withinCounts(authorised, scope)
   return held.state === 'running'
     ? advance(authorised, 'recall', { kept: undefined })
-    : settle(authorised, held)
+    : settle(authorised, held, scope)
 }
 
 /** The calls that a session may make are those that run: one that gets a kept result is none of them. */
@@ -69,10 +69,15 @@ function withinCounts(authorised: Authorised, scope: CallScope): Recalled | Halt
     : halt('authorise', authorised, over)
 }
 
-function settle(keyed: Keyed, held: Exclude<KeyHeld, { state: 'running' }> | Failed): Recalled | Halted {
+function settle(
+  keyed: Keyed,
+  held: Exclude<KeyHeld, { state: 'running' }> | Failed,
+  scope: CallScope,
+): Recalled | Halted {
   switch (held.state) {
     case 'ended': {
       const kept = readKept(held)
+      if (isInAnotherTree(kept, scope)) return halt('authorise', keyed, otherTreeError(held.call))
       return isOfAnother(kept, keyed)
         ? halt('authorise', keyed, otherToolError(held.call, keyed))
         : advance(keyed, 'recall', { kept })
@@ -124,6 +129,13 @@ async function waitFor<Value>(
 function otherToolError(call: string, { registered }: Keyed): CallError {
   return callError('IDEMPOTENCY.CONFLICT', 'same_key_other_tool', {
     message: `The idempotency key of this call was used before for a tool of another source that was called "${registered.definition.name}" (call ${call}). Use a new key.`,
+    data: { call },
+  })
+}
+
+function otherTreeError(call: string): CallError {
+  return callError('IDEMPOTENCY.CONFLICT', 'same_key_other_input', {
+    message: `The idempotency key of this call was used before by a call in another worktree (${call}), whose files are others. Use a new key.`,
     data: { call },
   })
 }

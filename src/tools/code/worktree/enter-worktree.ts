@@ -10,6 +10,7 @@ import { runScopes, writesAnywhere } from '../base/fields.ts'
 import { filterSettings } from './filter-settings.ts'
 import { findGit, gitArgv, runGit, type GitCommand } from './git.ts'
 import {
+  branchOf,
   hasBranch,
   idField,
   listWorktrees,
@@ -115,7 +116,7 @@ async function planEntry(
       throw otherBranch(worktree, asked.branch)
     return { operations: [{ kind: 'fs.read', path }], scope: path, planned: { kind: 'there', worktree } }
   }
-  const branch = asked.branch ?? requireBranchName(`handrail/${id}`)
+  const branch = asked.branch ?? requireBranchName(branchOf(id))
   const exists = await hasBranch(files, repository, branch)
   const words = exists
     ? ['worktree', 'add', '--', path, branch]

@@ -54,7 +54,10 @@ export function gitArgv(place: { gitDir: string; workTree: string }, words: read
 }
 
 /** The program git. Fails with `command_not_found` where there is none. */
-export async function findGit({ commands, project }: PlanContext): Promise<string> {
+export async function findGit({
+  commands,
+  project,
+}: Pick<PlanContext, 'project'> & { commands: Pick<PlanContext['commands'], 'which'> }): Promise<string> {
   const found = await commands.which('git', project)
   if (found !== undefined) return found
   throw new ToolFailure({
@@ -66,7 +69,7 @@ export async function findGit({ commands, project }: PlanContext): Promise<strin
 
 /** Runs git and returns what it wrote. Fails with `exit_code` if it fails, unless that code is named in `fine`. */
 export async function runGit(
-  { commands, signal }: ContextWith<'commands'>,
+  { commands, signal }: Pick<ContextWith<'commands'>, 'commands' | 'signal'>,
   command: GitCommand,
   more: { stdin?: string; settings?: readonly (readonly [string, string])[]; fine?: number } = {},
 ): Promise<string> {

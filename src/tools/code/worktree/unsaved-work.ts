@@ -11,11 +11,16 @@ import type { Worktree } from './worktree.ts'
 export interface UnsavedWork {
   items: readonly string[]
   digest: string
+  /** How many of the items are files that are not there. */
+  missing: number
   /** Every file of the worktree, relative to it. */
   files: readonly string[]
   /** What turns off the filters of the repository. */
   settings: readonly (readonly [string, string])[]
 }
+
+/** What looking for it needs. */
+export type GitContext = Pick<ContextWith<'files' | 'commands'>, 'files' | 'commands' | 'signal'>
 
 /** The runs of git that look for it, in order; `orphans` reads commits from its standard input. */
 export type LookCommands = Readonly<Record<keyof typeof looks, GitCommand>>
@@ -75,7 +80,7 @@ export function lookCommands(executable: string, { gitDir, path }: Worktree): Lo
 
 /** Looks for work that would be gone with the worktree: changed, untracked and ignored files, commits that nothing else leads to, repositories inside, steps of git that are not finished. */
 export async function findUnsavedWork(
-  context: ContextWith<'files' | 'commands'>,
+  context: GitContext,
   worktree: Worktree,
   commands: LookCommands,
 ): Promise<UnsavedWork> {
@@ -95,6 +100,7 @@ export async function findUnsavedWork(
   return {
     items,
     digest: digest(JSON.stringify({ items, index, stats })),
+    missing: changes.filter(({ isMissing }) => isMissing).length,
     files: [...new Set(all)],
     settings,
   }
@@ -105,6 +111,7 @@ const maxStats = 2_000
 
 interface ChangedFile {
   path: string
+  isMissing: boolean
   what: string
 }
 
@@ -112,7 +119,7 @@ function readStatus(output: string): ChangedFile[] {
   return split(output).map((line) => {
     const state = line.slice(0, 2)
     const what = state === '??' ? 'untracked' : state === '!!' ? 'ignored' : 'changed'
-    return { path: line.slice(3), what }
+    return { path: line.slice(3), what, isMissing: state === ' D' }
   })
 }
 
@@ -167,7 +174,7 @@ async function findOwnState(files: Files, { gitDir }: Worktree): Promise<string[
 }
 
 /** Commits that were made or looked at here and that no branch, tag or past of a branch leads to. */
-async function findOrphans(context: ContextWith<'commands'>, commands: LookCommands): Promise<string[]> {
+async function findOrphans(context: GitContext, commands: LookCommands): Promise<string[]> {
   const lines = async (command: GitCommand) =>
     (await runGit(context, command)).split('\n').filter((line) => line !== '')
   const known = new Set(await lines(commands.branches))

@@ -73,6 +73,24 @@ export async function readWorktree(files: Files, project: string, id: string): P
   return { id, path, gitDir, branch: /^ref: refs\/heads\/(.+)$/.exec(head ?? '')?.[1] }
 }
 
+/** The same, or undefined if there is none that is whole. */
+export async function findWorktree(files: Files, project: string, id: string): Promise<Worktree | undefined> {
+  try {
+    return await readWorktree(files, project, id)
+  } catch (error) {
+    const isNone =
+      error instanceof ToolFailure &&
+      (error.reason === 'unknown_worktree' || error.reason === 'no_repository')
+    if (isNone) return undefined
+    throw error
+  }
+}
+
+/** The branch that a worktree gets if no other one is named. */
+export function branchOf(id: string): string {
+  return `handrail/${id}`
+}
+
 /** The names of what lies where worktrees lie. */
 export async function listWorktrees(files: Files, project: string): Promise<string[]> {
   const folder = join(project, worktreesFolder)

@@ -1,5 +1,5 @@
-import { pruneConversations } from '../agents/loop/prune-runs.ts'
-import { pruneEvidence as pruneRecords, type PruneRequest } from '../evidence/prune-evidence.ts'
+import { pruneConversations } from '../../agents/loop/prune-runs.ts'
+import { pruneEvidence as pruneRecords, type PruneRequest } from '../../evidence/prune-evidence.ts'
 
 /** What went. */
 export interface PruneReport {

@@ -1,9 +1,9 @@
-import { createRunBook, type KeptRun, type RunBook } from '../agents/loop/run-book.ts'
-import type { Store } from '../contract/store.ts'
-import type { ArchivedRun } from '../evidence/archive/create-run-archive.ts'
-import { rebuildArchive as rebuildLogs, type RebuildReport } from '../evidence/archive/rebuild-archive.ts'
-import { createRedactor } from '../kit/secrets/redact.ts'
-import { roleOf, taskFiles, toArchivedRun } from './run-files.ts'
+import { createRunBook, type KeptRun, type RunBook } from '../../agents/loop/run-book.ts'
+import type { Store } from '../../contract/store.ts'
+import type { ArchivedRun } from '../../evidence/archive/create-run-archive.ts'
+import { rebuildArchive as rebuildLogs, type RebuildReport } from '../../evidence/archive/rebuild-archive.ts'
+import { createRedactor } from '../../kit/secrets/redact.ts'
+import { roleOf, taskFiles, toArchivedRun } from '../run-files.ts'
 
 /** What is rebuilt. */
 export interface RebuildRequest {

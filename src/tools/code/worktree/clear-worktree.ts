@@ -1,0 +1,100 @@
+import { join } from 'node:path'
+import { findGit, gitArgv, runGit } from './git.ts'
+import { findUnsavedWork, lookCommands, type GitContext } from './unsaved-work.ts'
+import { branchOf, findWorktree, hasBranch, worktreesFolder, type Worktree } from './worktree.ts'
+
+/** A worktree that is not needed any more. */
+export interface Unneeded {
+  readonly id: string
+  /**
+   * `new`: none but git has written in it, so that all goes. `clearing`: it was found to be without work and its removal was cut off, so that a
+   * missing file is not a change.
+   */
+  readonly state: 'new' | 'used' | 'clearing'
+  /** Called before it is removed, if no work was found in it. */
+  clearing(): Promise<void>
+}
+
+type Context = GitContext & { readonly project: string }
+type Git = (words: readonly string[], more?: Parameters<typeof runGit>[2]) => Promise<string>
+
+/**
+ * Removes a worktree with the branch that was made for it, unless something would be lost: changed, untracked or ignored files, commits that only its
+ * branch leads to. `gone`: there was none.
+ */
+export async function clearWorktree(
+  context: Context,
+  unneeded: Unneeded,
+): Promise<'removed' | 'kept' | 'gone'> {
+  const { files, project } = context
+  const { id, state } = unneeded
+  const path = join(project, worktreesFolder, id)
+  const repository = join(project, '.git')
+  if ((await files.stat(repository))?.kind !== 'directory') return 'gone'
+  const executable = await findGit(context)
+  const git: Git = (words, more) => {
+    const argv = gitArgv({ gitDir: repository, workTree: project }, words)
+    return runGit(context, { executable, argv, cwd: project }, more)
+  }
+  const branch = branchOf(id)
+  const isThere = async () => (await files.stat(path)) !== undefined
+  if (state === 'new') return (await removeNew(context, { id, path, git })) ? 'removed' : 'kept'
+  const worktree = await findWorktree(files, project, id)
+  if (worktree === undefined) {
+    if (await isThere()) return 'kept'
+    const spare = await commitToSpare(branch, git, context)
+    if (spare !== undefined) await removeBranch(branch, spare, git)
+    return 'gone'
+  }
+  if (worktree.branch !== branch) return 'kept'
+  const look = lookCommands(executable, worktree)
+  const { items, missing, settings } = await findUnsavedWork(context, worktree, look)
+  const isChanged = items.length > (state === 'clearing' ? missing : 0)
+  const spare = await commitToSpare(branch, git, context)
+  if (isChanged || spare === undefined) return 'kept'
+  await unneeded.clearing()
+  const force = state === 'clearing' ? ['--force'] : []
+  await git(['worktree', 'remove', ...force, '--', worktree.path], { settings })
+  await removeBranch(branch, spare, git)
+  return 'removed'
+}
+
+/** Removes what git was making, however far it came. Returns whether nothing is left. */
+async function removeNew(
+  context: Context,
+  { id, path, git }: Pick<Worktree, 'id' | 'path'> & { git: Git },
+): Promise<boolean> {
+  const { files, project } = context
+  const isThere = async () => (await files.stat(path)) !== undefined
+  const isKnown = async () => (await files.stat(join(project, '.git', 'worktrees', id))) !== undefined
+  // Twice, as git locks one that it is making.
+  const remove = () => git(['worktree', 'remove', '--force', '--force', '--', path], { fine: 128 })
+  if ((await isThere()) || (await isKnown())) await remove()
+  if (!(await isThere()) && (await isKnown())) {
+    // Git lets go of one without a folder only if it makes it anew.
+    await git(['worktree', 'add', '--force', '--force', '--no-checkout', '--detach', '--', path, 'HEAD'])
+    await remove()
+  }
+  const branch = branchOf(id)
+  const spare = (await isThere()) ? undefined : await commitToSpare(branch, git, context)
+  if (spare !== undefined) await removeBranch(branch, spare, git)
+  return !(await isThere())
+}
+
+/** The commit of a branch, if something else leads to that too; undefined if only the branch does, or if the branch is gone. */
+async function commitToSpare(
+  branch: string,
+  git: Git,
+  { files, project }: Context,
+): Promise<string | undefined> {
+  if (!(await hasBranch(files, join(project, '.git'), branch))) return undefined
+  const commit = (await git(['rev-parse', '--verify', `refs/heads/${branch}`])).trim()
+  const others = ['--not', `--exclude=${branch}`, '--branches', '--tags', '--remotes', 'HEAD']
+  const own = await git(['rev-list', '--max-count=1', commit, ...others])
+  return own.trim() === '' ? commit : undefined
+}
+
+/** Only as it was looked at: with another commit by now it stays. */
+async function removeBranch(branch: string, commit: string, git: Git): Promise<void> {
+  await git(['update-ref', '-d', `refs/heads/${branch}`, commit])
+}
