@@ -1,7 +1,27 @@
 // First, so that an older Node is told before anything fails on it.
 export {} from './kit/require-node.ts'
-export type { ChildAgents, ChildReport, ChildWish } from './contract/base/child-agents.ts'
 export type {
+  ChildAgents,
+  ChildReport,
+  ChildWish,
+  Worker,
+  WorkerOrder,
+  WorkerPool,
+  WorkerReport,
+} from './contract/base/child-agents.ts'
+export type {
+  MessageReport,
+  NewMessage,
+  NewTeam,
+  SentMessage,
+  Team,
+  TeamMember,
+  TeamPlace,
+  Teams,
+} from './contract/base/teams.ts'
+export type { WorkerPoolConfiguration } from './contract/configuration.ts'
+export type {
+  AgentMessage,
   AgentModel,
   AgentRun,
   AgentRuns,

@@ -15,6 +15,7 @@ export type {
   NewTask,
   StepClaim,
   StepQuery,
+  StepScope,
   StepState,
   StepUpdate,
   StepWorker,

@@ -1,6 +1,7 @@
 import { keptAgents } from '../agents/children/background.ts'
 import type { ResumingHost } from '../agents/children/create-agent-host.ts'
 import type { ChildPorts } from '../agents/children/child-ports.ts'
+import { createTeamBook } from '../agents/teams/create-team-book.ts'
 import { createRunBook } from '../agents/loop/run-book.ts'
 import type { OpenRun, RunPorts } from '../agents/loop/run-state.ts'
 import type { AgentDefinitionRegistry } from '../contract/base/agent-definition.ts'
@@ -47,6 +48,13 @@ export function openAgents(parts: RuntimeParts, around: AgentSurroundings): Agen
     open: (call) => ({
       start: async (wish) => (await load()).open(call).start(wish),
       inspect: async (agent) => (await load()).open(call).inspect(agent),
+      dispatch: async (order) => (await load()).open(call).dispatch(order),
+      pools: async (pool) => (await load()).open(call).pools(pool),
+    }),
+    openTeams: (call) => ({
+      create: async (team) => (await load()).openTeams(call).create(team),
+      send: async (message) => (await load()).openTeams(call).send(message),
+      delete: async (team) => (await load()).openTeams(call).delete(team),
     }),
     kept: (session) => keptAgents(session, ports),
   }
@@ -78,6 +86,8 @@ export function openAgents(parts: RuntimeParts, around: AgentSurroundings): Agen
   }
 }
 
+const usualPools = { default: { size: 4, description: 'Workers for the steps of any task.' } }
+
 function toPorts(
   { stores, tenants, resolved, redactor, onError }: RuntimeParts,
   { approvals, families, openSession, options }: AgentSurroundings,
@@ -86,7 +96,8 @@ function toPorts(
   const { store } = stores
   const contextOf = ({ principal: { tenant } }: Session) => tenants.of(tenant).context
   const runs = new WeakMap<Session, OpenRun>()
-  const { model, models = {}, childrenPerSession = 100 } = options
+  const { model, models = {}, childrenPerSession = 100, workerPools = usualPools } = options
+  const teams = createTeamBook({ store, now: resolved.now })
   const { context } = tenants.of(localTenant)
   return {
     book: createRunBook(store),
@@ -116,6 +127,14 @@ function toPorts(
     kept: createRunFiles(stores.archive, { redactor, tenants, onError }),
     told: (run, event) => tell(families.get(run.session), event),
     childrenPerSession,
+    workerPools,
+    teams,
+    mailboxes: teams,
+    tasksOf(session, id) {
+      const { tenant, actor, role } = session.principal
+      const caller = { tenant, actor, role, session: id, claims: [], ended: () => false }
+      return contextOf(session).tasks.open({ ...caller, redact: (value) => value })
+    },
     projectOf: (session) => contextOf(session).project,
     // A host hands it in as a service, for the tool that lists definitions too.
     definitions: context.services['agentDefinitions'] as AgentDefinitionRegistry | undefined,

@@ -1,6 +1,7 @@
 import { SetupError } from '../contract/base/errors.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
 import { roles, type Principal, type Role } from '../contract/base/principal.ts'
+import type { StepScope } from '../contract/base/tasks.ts'
 import type { Session, SessionNarrowing, SessionOptions, ToolRestriction } from '../contract/runtime.ts'
 import type { OwnTool } from '../contract/observed.ts'
 import type { Registered } from '../contract/registry.ts'
@@ -71,6 +72,7 @@ export function openSession(
     approver: parent === undefined ? (given.approve ?? options.approve) : parent.approver,
     elicit: parent === undefined ? (given.elicit ?? options.elicit) : parent.elicit,
     standingConsents: (given.standingConsents ?? true) && (parent?.standingConsents ?? true),
+    claims: [...(parent?.claims ?? []), ...(given.claims === undefined ? [] : [copyClaims(given.claims)])],
     signal: given.signal,
     observes: given.observes && { agent: given.observes.agent, session: given.observes.session },
     ownTool: createOwnTools(context),
@@ -114,6 +116,10 @@ function pickNarrowing({
     ...(disallowedTools !== undefined && { disallowedTools }),
     ...(model !== undefined && { model }),
   }
+}
+
+function copyClaims({ task, steps }: StepScope): StepScope {
+  return { task, ...(steps !== undefined && { steps: [...steps] }) }
 }
 
 /** What is kept of a session with an id of its own. */

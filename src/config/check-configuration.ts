@@ -2,6 +2,8 @@ import type { Configuration, ProjectConfiguration } from '../contract/configurat
 import type { CommandHook } from '../contract/hook.ts'
 import type { Issue } from '../contract/base/json.ts'
 import type { SandboxKind } from '../contract/base/sandbox.ts'
+import { pointerTo } from '../kit/json/json-pointer.ts'
+import { poolId, poolIdForm } from '../kit/match/pool-id.ts'
 import { checkCommands } from './check-commands.ts'
 import { checkLanguageServers } from './check-language-servers.ts'
 import { checkEach } from './base/check-lists.ts'
@@ -30,6 +32,7 @@ export function checkConfiguration(configuration: Configuration): Issue[] {
     ...checkTriggers(configuration.triggers),
     ...checkModelSettings(configuration.modelSettings),
     ...checkSandbox(configuration.sandbox),
+    ...checkWorkerPools(configuration.workerPools),
     ...(configuration.hooks ?? []).flatMap((hook, index) =>
       checkHook(hook).map((issue) => ({ ...issue, pointer: `/hooks/${index}${issue.pointer}` })),
     ),
@@ -48,6 +51,12 @@ function checkSandbox(sandbox: Configuration['sandbox']): Issue[] {
       message: `"${String(sandbox)}" is none of ${sandboxKinds.join(', ')}.`,
     },
   ]
+}
+
+function checkWorkerPools(pools: Configuration['workerPools'] = {}): Issue[] {
+  return Object.keys(pools)
+    .filter((id) => !poolId.test(id))
+    .map((id) => ({ pointer: pointerTo('/workerPools', id), code: 'invalid_id', message: poolIdForm }))
 }
 
 /** What a schema cannot say of a hook that fits it: one that no tool could meet would guard nothing. */

@@ -200,6 +200,24 @@ const undo: JsonSchema = {
   },
 }
 
+const workerPools: JsonSchema = {
+  type: 'object',
+  minProperties: 1,
+  description: 'Workers for steps of tasks, by the ids of their pools. Default: a pool "default" of 4.',
+  additionalProperties: object(
+    {
+      size: { type: 'integer', minimum: 1, maximum: 100, description: 'How many work at once.' },
+      description: described(text, 'What its workers are for, for the model that dispatches them.'),
+      definition: described(text, 'Id of an agent definition. Default: none.'),
+      allowedTools: described(
+        texts,
+        'Patterns of tools that its workers ask for beside those of every worker. Default: those of the definition.',
+      ),
+    },
+    { description: 'Workers of one kind.', required: ['size'] },
+  ),
+}
+
 /** `<home>/config.json`. */
 export const configurationSchema: JsonSchema = object(
   {
@@ -223,8 +241,9 @@ export const configurationSchema: JsonSchema = object(
       type: 'array',
       items: { enum: toolGroups },
       description:
-        'Groups of built-in tools beside those for files, commands, jobs, artifacts and the web: agent starts agents and lists their definitions, plan has plan mode and todos, task has tasks whose steps workers claim, user asks the person. Default: none.',
+        'Groups of built-in tools beside those for files, commands, jobs, artifacts and the web: agent starts agents, teams and workers, plan has plan mode and todos, task has tasks whose steps workers claim, user asks the person. Default: none.',
     },
+    workerPools,
     commands,
     hooks: list(commandHookSchema, 'Programs that see calls before or after they run.'),
     languageServers,

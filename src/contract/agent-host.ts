@@ -1,5 +1,6 @@
 import type { ChildAgents } from './base/child-agents.ts'
 import type { JobEnd } from './base/job.ts'
+import type { Teams } from './base/teams.ts'
 import type { Session } from './runtime.ts'
 
 /** A call that may start agents. */
@@ -48,9 +49,20 @@ export const sessionOver = 'the session was closed'
 /** Why an agent ends whose runtime does: it may go on later. */
 export const runtimeOver = 'the runtime was closed'
 
+/** A call that works with teams. */
+export interface TeamCall {
+  readonly session: Session
+  readonly toolCallId: string
+  /** Takes secrets out of what is kept. */
+  readonly redact: (text: string) => string
+  /** Whether the call has ended, so that it changes nothing any more. */
+  readonly ended: () => boolean
+}
+
 /** Starts the agents of calls. */
 export interface AgentHost {
   open(call: StartingCall): ChildAgents
+  openTeams(call: TeamCall): Teams
   /** The agents that a session started in the background, the oldest first. */
   kept(session: Session): readonly KeptAgent[]
 }

@@ -117,6 +117,8 @@ export type RunEvent =
   | { readonly type: 'call_ended'; readonly id: string; readonly result: ToolResult }
   | { readonly type: 'approval_waiting'; readonly id: string; readonly approval: PendingApproval }
   | { readonly type: 'turn_ended'; readonly turn: number; readonly usage: RunUsage }
+  /** Messages of other agents stand in the conversation from now on. */
+  | { readonly type: 'messages'; readonly messages: readonly AgentMessage[] }
   /** The conversation was summarised, as it filled the window of the model. */
   | { readonly type: 'compacted' }
   | { readonly type: 'run_ended'; readonly result: RunResult }
@@ -128,6 +130,16 @@ export interface AgentRun extends AsyncIterable<RunEvent> {
   readonly result: Promise<RunResult>
   /** Ends it, with the calls that run. */
   abort(reason?: string): void
+}
+
+/** What an agent of a team wrote to another one. */
+export interface AgentMessage {
+  /** Names of the team, and of the member that wrote it. */
+  readonly team: string
+  readonly from: string
+  /** Id of the agent that wrote it. */
+  readonly agent: string
+  readonly text: string
 }
 
 /** One piece of a conversation, as it is kept. A later one never changes an earlier one. */
@@ -147,7 +159,9 @@ export type TranscriptNode = {
   | { readonly type: 'tool'; readonly content: readonly Json[]; readonly calls: readonly string[] }
   /** What a file such as AGENTS.md says, that a call of the step before has read: it stands in the system prompt from then on. */
   | { readonly type: 'instructions'; readonly path: string; readonly scope: string; readonly text: string }
-  /** Stands for all before it, but for what the user said first, and last if that was not answered. */
+  /** What other agents of its teams wrote to it. `text` is that as the model sees it: marked as data of other agents. */
+  | { readonly type: 'messages'; readonly messages: readonly AgentMessage[]; readonly text: string }
+  /** Stands for all before it, but for what the user said first, and what the user and other agents said last if that was not answered. */
   | { readonly type: 'summary'; readonly text: string; readonly usage: RunUsage }
 )
 

@@ -148,6 +148,18 @@ export interface UndoConfiguration {
   callBytes?: number
 }
 
+/** Workers of one kind, which `agent.dispatch_worker` sets to steps of tasks. */
+export interface WorkerPoolConfiguration {
+  /** How many work at once, for each tenant. */
+  size: number
+  /** What its workers are for, for the model that dispatches them. */
+  description?: string
+  /** Id of an agent definition: its instructions, tools, bounds and model. Default: none. */
+  definition?: string
+  /** Names or patterns of tools that its workers ask for beside those of every worker. Default: those of the definition. */
+  allowedTools?: readonly string[]
+}
+
 /** Groups of built-in tools that there are only if they are asked for. */
 export const toolGroups = ['agent', 'plan', 'schedule', 'task', 'user'] as const
 
@@ -175,6 +187,8 @@ export interface Configuration {
   toolGroups?: readonly (typeof toolGroups)[number][]
   /** What commands may reach of the network, and the secrets that they get. */
   commands?: CommandsConfiguration
+  /** Workers by the ids of their pools. Default: a pool `default` of 4. */
+  workerPools?: { readonly [pool: string]: WorkerPoolConfiguration }
   /** What `code.lsp` asks, by name, beside the servers that it knows: `typescript`, `rust`, `go`, `python`, `pylsp`, `clangd`. */
   languageServers?: { readonly [name: string]: LanguageServerConfiguration }
   network?: NetworkConfiguration

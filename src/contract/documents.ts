@@ -12,6 +12,7 @@ export type DocumentKind =
   | 'step'
   | 'team'
   | 'message'
+  | 'worker'
   | 'todo'
   | 'definition'
   | 'setting'

@@ -18,6 +18,7 @@ import type { ObservedAgent, ObservedCalls } from './observed.ts'
 import type { Mode, Principal, Role } from './base/principal.ts'
 import type { RuntimeSchedules } from './scheduler.ts'
 import type { ToolResult } from './base/result.ts'
+import type { StepScope } from './base/tasks.ts'
 import type { Todo } from './base/todo.ts'
 import type { Approver } from './approval.ts'
 import type {
@@ -56,6 +57,8 @@ export interface SessionOptions {
   allowedTools?: readonly string[]
   /** Canonical names or patterns; beats `allowedTools`. */
   disallowedTools?: readonly string[]
+  /** The only steps of tasks that its calls may claim. Default: all, or as the parent has it. */
+  claims?: StepScope
   /** Asks the person of this session; default the runtime's approver. */
   approve?: Approver
   /** Answers what calls of this session ask before they go on; default that of the runtime. */

@@ -1,5 +1,6 @@
 import { codeTools, type Role } from 'handrail'
-import { taskTools } from 'handrail/tools'
+import { delegationTools } from 'handrail/agents'
+import { agentDefinitionTools, planTools, taskTools } from 'handrail/tools'
 import { expect, test } from 'vitest'
 import { makeTool } from '../support/make-tool.ts'
 import { openRuntime, personSaying } from '../support/project.ts'
@@ -19,6 +20,7 @@ const delegation = [
   'agent.task_reopen',
   'agent.create_sub_agent',
   'agent.fork_agent',
+  'agent.inspect_agent',
   'agent.list_agent_definitions',
   'agent.list_workers',
   'agent.dispatch_worker',
@@ -33,7 +35,8 @@ const workerTools = [
   'agent.task_claim_step',
   'agent.task_update_step',
 ]
-const others = ['web.fetch', 'mcp.github.create_issue']
+const planning = ['plan.enter', 'plan.exit', 'plan.todo_write']
+const others = ['agent.send_message', ...planning, 'web.fetch', 'mcp.github.create_issue']
 const readsCode = ['code.glob', 'code.list_dir', 'code.lsp', 'code.read_file', 'code.search']
 const writesCode = [
   'code.copy_path',
@@ -50,15 +53,12 @@ const writesCode = [
 const all = [...delegation, ...workerTools, ...others, ...readsCode, ...writesCode].toSorted()
 
 async function open() {
-  const real = new Set(
-    taskTools()
-      .list()
-      .map(({ definition }) => definition.name),
-  )
+  const sources = [taskTools(), delegationTools(), agentDefinitionTools(), planTools()]
+  const real = new Set(sources.flatMap((source) => source.list().map(({ definition }) => definition.name)))
   const standIns = [...delegation, ...workerTools, ...others].filter((name) => !real.has(name))
   const made = standIns.map((name) => makeTool(name))
   return openRuntime({
-    tools: [codeTools(), taskTools(), ...made],
+    tools: [codeTools(), ...sources, ...made],
     policy: { allowBypass: true, rules: [{ effect: 'allow', tools: ['*'] }] },
     approve: personSaying('allow_once').approve,
   })

@@ -1,8 +1,11 @@
 import type { StartingAgent } from '../../contract/agent-host.ts'
 import type { AgentModel } from '../../contract/agent-run.ts'
 import type { AgentDefinitionRegistry } from '../../contract/base/agent-definition.ts'
+import type { Tasks } from '../../contract/base/tasks.ts'
+import type { WorkerPoolConfiguration } from '../../contract/configuration.ts'
 import type { Session } from '../../contract/runtime.ts'
 import type { OpenRun, RunPorts } from '../loop/run-state.ts'
+import type { TeamBook } from '../teams/create-team-book.ts'
 
 /** What the agents of calls stand on. */
 export interface ChildPorts extends RunPorts {
@@ -17,6 +20,10 @@ export interface ChildPorts extends RunPorts {
   findModel(name: string | undefined): AgentModel | undefined
   /** The run that a session works for right now. */
   runOf(session: Session): OpenRun | undefined
+  readonly teams: TeamBook
+  readonly workerPools: { readonly [pool: string]: WorkerPoolConfiguration }
+  /** The tasks of the user of a session, as a session of this id has them. */
+  tasksOf(session: Session, id: string): Tasks
   /** Makes a job of the session of an agent, and starts it. */
   readonly hold: (session: Session, agent: StartingAgent) => Promise<void>
   /** Tells the operator what went wrong where no call can say so. */

@@ -1,45 +1,79 @@
-import { hash } from 'node:crypto'
 import type { AgentHost, StartingCall } from '../../contract/agent-host.ts'
-import type { ChildAgents, ChildReport, ChildWish } from '../../contract/base/child-agents.ts'
+import type {
+  ChildAgents,
+  ChildReport,
+  ChildWish,
+  WorkerOrder,
+  WorkerReport,
+} from '../../contract/base/child-agents.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { Session } from '../../contract/runtime.ts'
-import { newId } from '../../kit/new-id.ts'
-import type { KeptRun } from '../loop/run-book.ts'
-import { endOf, toAgent } from './background.ts'
+import { toAgent } from './background.ts'
 import type { ChildPorts } from './child-ports.ts'
 import { findDefinition } from './choose.ts'
+import { closeSteps, toClaims, toWish } from './dispatch-worker.ts'
+import { countChild, placeOf } from './find-child-place.ts'
 import { toPresent, toReport, toRunning } from './reports.ts'
 import { followAgent, resumeAgents } from './resume-agents.ts'
 import { prepareChild, type PreparedChild, type Start } from './start-child.ts'
+import { toTeamCaller } from './to-team-caller.ts'
+import { createWorkerPools } from './worker-pools.ts'
 import { closeWorktree, findWorktree } from './worktree.ts'
 
-/** Starts agents, and goes on with those of a session. */
-export interface ResumingHost extends Pick<AgentHost, 'open'> {
+/** Starts agents, opens their teams, and goes on with the agents of a session. */
+export interface ResumingHost extends Pick<AgentHost, 'open' | 'openTeams'> {
   /** Goes on with the agents that a session had in the background when it was interrupted. */
   resume(session: Session): Promise<void>
 }
 
-/** Starts agents for calls. */
+/** Starts agents for calls, and opens their teams. */
 export function createAgentHost(ports: ChildPorts): ResumingHost {
   const started = new WeakMap<Session, number>()
+  const pools = createWorkerPools(ports)
   /** Agents that went on with their session; the call that started one may be made again, as it was cut off too. */
   const resumed = new Set<string>()
+  const start = async (wish: ChildWish, about: Omit<Start, 'joined'>): Promise<ChildReport> => {
+    const { call, id, before } = about
+    const member = toTeamCaller({ ...call, redact: (text) => text, ended: () => call.signal.aborted }, ports)
+    const joined = wish.team && (await ports.teams.join(member, wish.team, id))
+    let uncount: (() => void) | undefined
+    try {
+      const child = prepareChild(wish, { ...about, joined })
+      if (before === undefined) uncount = countChild(call.session, started, ports)
+      return await (child.background === undefined ? toTheEnd : inBackground)(child, wish, about)
+    } catch (error) {
+      if (ports.book.load(call.session.principal.tenant, id) === undefined) {
+        uncount?.()
+        if (joined !== undefined) await ports.teams.leave(member, joined)
+      }
+      throw error
+    }
+  }
+  const dispatch = async (order: WorkerOrder, call: StartingCall): Promise<WorkerReport> => {
+    const pool = pools.find(order)
+    const claims = toClaims(order, ports.tasksOf(call.session, call.session.id))
+    const definition = await findDefinition(pool.definition, call.session, ports)
+    const { id, before } = placeOf(call, { task: order.instruction }, ports)
+    const worker = await pools.take(pool, { order, call, agent: id, isResumed: before !== undefined })
+    try {
+      const wish = toWish(order, { pool, worker, claims })
+      const about = { call, ports, id, before, definition, worker: { id: worker, claims } }
+      const report = await start(wish, about)
+      const left = report.waiting === undefined ? await closeSteps(report, { call, claims, ports }) : []
+      return { ...report, worker, pool: pool.id, left }
+    } finally {
+      await pools.release(worker, { pool, call, agent: id })
+    }
+  }
   return {
     open: (call): ChildAgents => ({
       async start(wish) {
         const definition = await findDefinition(wish.definition, call.session, ports)
         const { id, before, first } = placeOf(call, wish, ports)
-        const start: Start = { call, ports, id, before, definition }
+        const about = { call, ports, id, before, definition }
         if (wish.background === true && resumed.delete(first))
-          return toRunning(first, await placeToShow(first, wish, start))
-        const child = prepareChild(wish, start)
-        const uncount = before === undefined ? countChild(call.session, started, ports) : undefined
-        try {
-          return await (child.background === undefined ? toTheEnd : inBackground)(child, wish, start)
-        } catch (error) {
-          if (ports.book.load(call.session.principal.tenant, id) === undefined) uncount?.()
-          throw error
-        }
+          return toRunning(first, await placeToShow(first, wish, about))
+        return start(wish, about)
       },
       async inspect(agent) {
         const { id, principal } = call.session
@@ -48,7 +82,10 @@ export function createAgentHost(ports: ChildPorts): ResumingHost {
         const worktree = await findWorktree(agent, call.session, ports)
         return toPresent(run, ports, { definition: run.parent.definition, worktree })
       },
+      dispatch: (order) => dispatch(order, call),
+      pools: async (pool) => pools.list(call.session, pool),
     }),
+    openTeams: (call) => ports.teams.open(toTeamCaller(call, ports)),
     async resume(session) {
       for (const id of await resumeAgents(session, ports)) resumed.add(id)
     },
@@ -90,46 +127,6 @@ async function inBackground(child: PreparedChild, wish: ChildWish, start: Start)
 
 async function placeToShow(id: string, { definition }: ChildWish, { call, ports }: Start) {
   return { definition, worktree: await findWorktree(id, call.session, ports) }
-}
-
-/**
- * The id of the agent of a call: that of the one that it started before, if that one was cut off, waits or was interrupted in the background; else a
- * new one. Providers count ids from zero, so an agent that has ended says nothing about a new call, and an interrupted one must have the same task.
- */
-function placeOf(
-  { session, toolCallId }: StartingCall,
-  { task }: ChildWish,
-  ports: ChildPorts,
-): { id: string; before: KeptRun | undefined; first: string } {
-  const { book, store } = ports
-  const { tenant } = session.principal
-  const first = `run_${hash('sha256', JSON.stringify([tenant, session.id, toolCallId]), 'hex').slice(0, 24)}`
-  const before = book.load(tenant, first)
-  if (before === undefined) return { id: first, before, first }
-  const isCutOff = before.state === 'running' && !store.lives(before.writer)
-  const isInterrupted =
-    before.parent?.background !== undefined &&
-    endOf(before, store)?.how === 'interrupted' &&
-    book.transcript(first, tenant).some((node) => node.type === 'user' && node.text.includes(task))
-  const goesOn = isCutOff || isInterrupted || before.endReason === 'approval_pending'
-  return goesOn && before.prunedAt === undefined
-    ? { id: first, before, first }
-    : { id: newId('run', ports.now()), before: undefined, first }
-}
-
-/** Counts an agent, or refuses one too many. Returns what takes that back, for one that did not start. */
-function countChild(session: Session, started: WeakMap<Session, number>, ports: ChildPorts): () => void {
-  const { tenant } = session.principal
-  const before = started.get(session) ?? ports.book.children(tenant, session.id).length
-  if (before >= ports.childrenPerSession)
-    throw new ToolFailure({
-      code: 'QUOTA.BUDGET_EXCEEDED',
-      reason: 'agents',
-      message: `This session has started ${before} agents, which is all that it may. Do the rest yourself.`,
-      data: { limit: ports.childrenPerSession },
-    })
-  started.set(session, before + 1)
-  return () => void started.set(session, (started.get(session) ?? 1) - 1)
 }
 
 function unknownAgent(agent: string): ToolFailure {

@@ -3,9 +3,11 @@ import type { AgentModel, AgentRun } from '../../contract/agent-run.ts'
 import type { RegisteredAgentDefinition } from '../../contract/base/agent-definition.ts'
 import type { ChildWish } from '../../contract/base/child-agents.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
+import type { StepScope } from '../../contract/base/tasks.ts'
 import { openRun } from '../loop/open-run.ts'
 import type { BackgroundCall, KeptRun } from '../loop/run-book.ts'
 import type { OpenRun } from '../loop/run-state.ts'
+import type { JoinedTeam } from '../teams/create-team-book.ts'
 import { toTitle } from './background.ts'
 import type { ChildPorts } from './child-ports.ts'
 import { childSession, childTask, least } from './child-options.ts'
@@ -21,6 +23,10 @@ export interface Start {
   /** What it did before, if it was cut off or waits. */
   readonly before: KeptRun | undefined
   readonly definition: RegisteredAgentDefinition | undefined
+  /** The team that it has joined. */
+  readonly joined?: JoinedTeam | undefined
+  /** Of a worker: its id, and the steps that it may claim. */
+  readonly worker?: { readonly id: string; readonly claims: StepScope } | undefined
 }
 
 /** An agent that can be started. */
@@ -59,7 +65,7 @@ async function startChild(
   start: Start,
   about: About & { signal: AbortSignal },
 ): Promise<AgentRun> {
-  const { call, ports, id, before, definition } = start
+  const { call, ports, id, before, definition, joined, worker } = start
   const { model, parentRun, nodes, isolated, background, timeoutMs } = about
   const ground = { definition, parent: call.session, settings: parentRun?.kept.settings }
   const how = childTask(wish, ground)
@@ -77,8 +83,8 @@ async function startChild(
     ...(background !== undefined && { background }),
     ...(isolated && { worktree: worktreeName(id) }),
   }
-  const task =
-    before === undefined ? { prompt: childPrompt({ ...wish, output: how.output }) } : { resume: id }
+  const prompt = childPrompt({ ...wish, output: how.output }, joined)
+  const task = before === undefined ? { prompt } : { resume: id }
   return openRun(
     {
       ...how,
@@ -87,7 +93,8 @@ async function startChild(
       session: {
         ...childSession(wish, ground),
         parent: session,
-        agent: { agentId: definition?.id ?? wish.kind, runId: id },
+        agent: { agentId: worker?.id ?? definition?.id ?? wish.kind, runId: id },
+        ...(worker !== undefined && { claims: worker.claims }),
       },
       signal,
       wait: background !== undefined || waits,

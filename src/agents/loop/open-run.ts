@@ -198,7 +198,7 @@ function toOpenRun(
     definition: place?.definition,
     isCutOff: before?.state === 'running',
     wait: options.wait ?? false,
-    async save(change, added = [], note) {
+    async save(change, added = [], { note, documents } = {}) {
       const first = this.kept.nodes
       const { brief } = this
       const isNew = !isSameBrief(briefed, brief)
@@ -212,6 +212,7 @@ function toOpenRun(
         added: named,
         brief: isNew ? { from: first + 1, brief } : undefined,
         note,
+        documents,
       })
       saved = next
       briefed = brief
@@ -233,7 +234,7 @@ async function begin(
   await run.save(
     { countsFrom, ...(first.length > 0 && { copied: first.length }) },
     [...first.map(toNew), ...whatIsSaid(run, prompt, before)],
-    toStartNote(run, { resumed: before !== undefined, countsFrom }),
+    { note: toStartNote(run, { resumed: before !== undefined, countsFrom }) },
   )
 }
 

@@ -9,6 +9,7 @@ import { timeOver, type RunEnded } from './run-book.ts'
 import type { OpenRun, RunEnd } from './run-state.ts'
 import { toEndNote } from './run-notes.ts'
 import { runCalls } from './run-calls.ts'
+import { hasMessages, saveEnd, takeMessages } from './take-messages.ts'
 
 /** Answers of a model at most, if the run does not say. */
 export const defaultTurns = 50
@@ -18,9 +19,11 @@ export const defaultTurns = 50
  * wherever its process was ended.
  */
 export async function runAgent(run: OpenRun): Promise<RunResult> {
-  let end: RunEnd | undefined
-  while (end === undefined) end = await goOn(run)
-  return finish(run, end)
+  for (;;) {
+    const end = await goOn(run)
+    const result = end && (await finish(run, end))
+    if (result !== undefined) return result
+  }
 }
 
 async function goOn(run: OpenRun): Promise<RunEnd | undefined> {
@@ -28,12 +31,17 @@ async function goOn(run: OpenRun): Promise<RunEnd | undefined> {
   if (last?.type === 'assistant' && run.kept.hasOpenCalls) return runCalls(run, last)
   if (last?.type === 'assistant') {
     const end = await judge(run, last)
-    if (end !== undefined) return end
+    if (end !== undefined && !(end.endReason === 'completed' && mayGoOn(run) && hasMessages(run))) return end
   }
   if (run.signal.aborted) return { endReason: 'aborted' }
-  const { maxTurns = defaultTurns } = run.kept.settings
-  if (run.kept.turns - run.kept.countsFrom >= maxTurns) return { endReason: 'max_turns' }
+  if (!mayGoOn(run)) return { endReason: 'max_turns' }
+  await takeMessages(run)
   return isFull(run) ? compact(run) : askModel(run)
+}
+
+function mayGoOn({ kept, signal }: OpenRun): boolean {
+  const { maxTurns = defaultTurns } = kept.settings
+  return !signal.aborted && kept.turns - kept.countsFrom < maxTurns
 }
 
 /** What an answer without a call means. Undefined if the model is asked again. */
@@ -95,7 +103,8 @@ const cutReasons: { readonly [finishReason: string]: Fault } = {
   ],
 }
 
-async function finish(run: OpenRun, { endReason, error }: RunEnd): Promise<RunResult> {
+/** Undefined if a message came meanwhile, so that the run goes on. */
+async function finish(run: OpenRun, { endReason, error }: RunEnd): Promise<RunResult | undefined> {
   const { id, session, kept, nodes } = run
   const output = endReason === 'completed' ? readOutput(run) : undefined
   const result: RunResult = {
@@ -119,7 +128,11 @@ async function finish(run: OpenRun, { endReason, error }: RunEnd): Promise<RunRe
     ended: toEnded(run, endReason),
     ...(error !== undefined && { error }),
   }
-  await run.save(change, [], toEndNote(run, result))
+  const isEnded = await saveEnd(run, change, {
+    mayGoOn: endReason === 'completed' && mayGoOn(run),
+    note: toEndNote(run, result),
+  })
+  if (!isEnded) return undefined
   run.tell({ type: 'run_ended', result })
   return result
 }

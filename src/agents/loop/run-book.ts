@@ -85,6 +85,8 @@ export interface SavedWith {
   readonly added: readonly TranscriptNode[]
   readonly brief?: KeptBrief | undefined
   readonly note?: NoteRecord | undefined
+  /** What has to be written with it. */
+  readonly documents?: readonly DocumentChange[] | undefined
 }
 
 /** The runs in a store. */
@@ -99,7 +101,7 @@ export function createRunBook(store: Pick<Store, 'documents' | 'append' | 'lives
       store
         .documents({ tenant, kind: 'brief', group: id })
         .map((document) => ({ from: Number(document.id), brief: document.value as unknown as RunBrief })),
-    async save(run, { was, added, brief, note }) {
+    async save(run, { was, added, brief, note, documents = [] }) {
       const { id: group, tenant, parent } = run
       const changes: DocumentChange[] = [
         { tenant, kind: 'run', group, id: group, value: toJson(run), was: was === null ? null : toJson(was) },
@@ -111,6 +113,7 @@ export function createRunBook(store: Pick<Store, 'documents' | 'append' | 'lives
           value: toJson(node),
           was: null,
         })),
+        ...documents,
       ]
       if (was === null && parent !== undefined)
         changes.push({ tenant, kind: 'child', group: parent.session, id: group, value: null })

@@ -34,6 +34,7 @@ export type KeptSessionOptions = Pick<
   | 'allowedTools'
   | 'disallowedTools'
   | 'standingConsents'
+  | 'claims'
 >
 
 const tokens: JsonSchema = { type: 'integer', minimum: 1, maximum: 1e9 }
@@ -128,7 +129,8 @@ function withoutUndefined<Value extends object>(value: Value): Value {
 
 /** What of the options of a session is kept with the run that opened it. */
 export function toKeptSession(given: SessionOptions, id: string): KeptSessionOptions {
-  const { role, mode, tenant, actor, agent, model, allowedTools, disallowedTools, standingConsents } = given
+  const { role, mode, tenant, actor, agent, model, allowedTools, disallowedTools, standingConsents, claims } =
+    given
   return withoutUndefined(
     structuredClone({
       id,
@@ -141,6 +143,7 @@ export function toKeptSession(given: SessionOptions, id: string): KeptSessionOpt
       allowedTools,
       disallowedTools,
       standingConsents,
+      claims,
     }),
   ) as KeptSessionOptions
 }

@@ -9,12 +9,12 @@ import type { CallError } from '../../contract/base/errors.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
 import type { PendingApprovals } from '../../contract/pending-approval.ts'
 import type { RegisteredAgentDefinition } from '../../contract/base/agent-definition.ts'
-import type { NoteRecord } from '../../contract/evidence.ts'
 import type { Session, SessionNarrowing, SessionOptions } from '../../contract/runtime.ts'
 import type { Store } from '../../contract/store.ts'
 import type { ModelCalls } from '../../doors/language-model/open-model-calls.ts'
 import type { RunBrief } from './brief.ts'
-import type { KeptRun, RunBook, RunParent } from './run-book.ts'
+import type { Mailboxes } from '../teams/create-mailboxes.ts'
+import type { KeptRun, RunBook, RunParent, SavedWith } from './run-book.ts'
 
 /** What runs stand on. */
 export interface RunPorts {
@@ -22,6 +22,8 @@ export interface RunPorts {
   readonly store: Store
   readonly checker: SchemaChecker
   readonly approvals: PendingApprovals
+  /** What other agents write to those of runs. */
+  readonly mailboxes: Mailboxes
   now(): number
   /** `id` is for a session below another one, which has none of its own; `worktree` is what it is held to. */
   readonly openSession: (
@@ -92,7 +94,11 @@ export interface OpenRun {
   readonly definition: RegisteredAgentDefinition | undefined
   readonly tell: (event: RunEvent) => void
   /** Adds nodes and changes what is kept, in one write; with the brief, if it has changed. */
-  save(change: Partial<KeptRun>, added?: readonly NewNode[], note?: NoteRecord): Promise<void>
+  save(
+    change: Partial<KeptRun>,
+    added?: readonly NewNode[],
+    beside?: Pick<SavedWith, 'note' | 'documents'>,
+  ): Promise<void>
 }
 
 type Without<Node> = Node extends TranscriptNode ? Omit<Node, 'id' | 'at'> : never

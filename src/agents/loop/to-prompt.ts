@@ -14,8 +14,8 @@ export interface Conversation {
 }
 
 /**
- * The conversation as a model takes it. What was summarised is left out, but for what the user asked first, and what the user said last if no answer
- * came before the summary.
+ * The conversation as a model takes it. What was summarised is left out, but for what the user asked first, and what the user and other agents said last
+ * if no answer came before the summary.
  */
 export function toPrompt({ system, nodes, names }: Conversation): ModelMessage[] {
   const calls = createSoundCalls(names)
@@ -30,14 +30,15 @@ function withoutSummarised(nodes: readonly TranscriptNode[]): readonly Transcrip
   const first = nodes.find(({ type }) => type === 'user')
   const summary = nodes[last]
   if (first === undefined || summary === undefined) return nodes
-  const before = nodes[last - 1]
-  const unanswered = before?.type === 'user' && before !== first ? [before] : []
+  const answered = nodes.slice(0, last).findLastIndex(({ type }) => type !== 'user' && type !== 'messages')
+  const unanswered = nodes.slice(answered + 1, last).filter((node) => node !== first)
   return [first, summary, ...unanswered, ...nodes.slice(last + 1)]
 }
 
 function toMessages(node: TranscriptNode, calls: SoundCalls): ModelMessage[] {
   switch (node.type) {
     case 'user':
+    case 'messages':
       return [{ role: 'user', content: [{ type: 'text', text: node.text }] }]
     case 'assistant': {
       const content = calls.ask(partsOf(node.content))

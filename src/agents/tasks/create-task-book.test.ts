@@ -12,6 +12,7 @@ function open(more: Partial<TaskCaller> = {}, store: Store = createMemoryStore()
     actor: 'user',
     role: 'main' as const,
     session: 's',
+    claims: [],
     redact: <T>(value: T) => value,
   }
   return createTaskBook({ store, now: () => 1 }).open({ ...caller, ended: () => false, ...more })

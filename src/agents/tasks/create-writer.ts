@@ -5,17 +5,20 @@ import type { Store } from '../../contract/store.ts'
 import { isDocumentChanged } from '../../kit/result/is-document-changed.ts'
 import { Draft } from './draft.ts'
 
+/** On whose behalf something is changed. */
+export type WriterCaller = Pick<TaskCaller, 'tenant' | 'actor' | 'ended'>
+
 /**
- * Makes changes of tasks one after the other for each actor, and writes those that wait for each other together. Where another process was faster, they are
+ * Makes changes of documents one after the other for each actor, and writes those that wait for each other together. Where another process was faster, they are
  * made anew over what that one wrote.
  */
 export interface Writer {
   /** Resolves with what the work returned, once what it wrote is durable. What it throws, it rejects with, and nothing of the work is written. */
-  change<T>(caller: TaskCaller, work: (draft: Draft) => T): Promise<T>
+  change<T>(caller: WriterCaller, work: (draft: Draft) => T): Promise<T>
 }
 
 interface Job {
-  caller: TaskCaller
+  caller: WriterCaller
   work: (draft: Draft) => unknown
   settle: (outcome: Outcome) => void
 }
@@ -64,7 +67,7 @@ export function createWriter(store: Pick<Store, 'append' | 'documents'>): Writer
     lines.delete(line)
   }
   return {
-    change<T>(caller: TaskCaller, work: (draft: Draft) => T): Promise<T> {
+    change<T>(caller: WriterCaller, work: (draft: Draft) => T): Promise<T> {
       return new Promise<T>((resolve, reject) => {
         const settle = (outcome: Outcome): void => {
           if ('failed' in outcome) reject(outcome.failed as Error)

@@ -49,6 +49,7 @@ function toLines(node: TranscriptNode, redactor: Redactor): string[] {
       .map((line) => `  | ${line}`)
   switch (node.type) {
     case 'user':
+    case 'messages':
     case 'summary':
       return [about, ...mark(node.text)]
     case 'assistant':

@@ -65,6 +65,9 @@ function createPage({ hasOutput, redactor }: RunView): (event: RunEvent) => void
     else if (event.type === 'call') inputs.set(event.id, event.input)
     else if (event.type === 'call_ended') line(describeCall(event, inputs.get(event.id) ?? ''))
     else if (event.type === 'approval_waiting') line(describeWaiting(event))
+    else if (event.type === 'messages')
+      for (const { team, from } of event.messages)
+        line(`  A message of "${from}" of the team "${team}" came.`)
     else if (event.type === 'compacted') line('  The conversation filled the window, and was summarised.')
     else if (event.type !== 'reasoning') endLine()
   }

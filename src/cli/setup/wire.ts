@@ -235,6 +235,7 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
     commands,
     languageServers,
     toolGroups,
+    workerPools,
     ...options
   } = configuration
   const shell = observes ? true : hasShell
@@ -263,6 +264,7 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
     projectConfiguration: project,
     policy,
     tools: sources,
+    ...(workerPools !== undefined && { agents: { workerPools } }),
     services: { agentDefinitions: createAgentDefinitionRegistry({ home: places.home }) },
     secrets: readSecrets(webSearch?.secret, ...wanted),
     sensitivePaths: [...(configuration.sensitivePaths ?? []), places.home],

@@ -21,6 +21,7 @@ const fields: readonly (keyof SessionOptions)[] = [
   'model',
   'allowedTools',
   'disallowedTools',
+  'claims',
   'approve',
   'elicit',
   'standingConsents',
@@ -38,6 +39,7 @@ export function checkSessionOptions(given: SessionOptions, family: Family | unde
     ...findUnknownValue('/role', given.role, roles),
     ...findUnknownValue('/mode', given.mode, modes),
     ...checkToolLists(given),
+    ...checkClaims(given.claims),
     ...checkDeliverables(given.deliverables),
     ...checkId(given, 'id'),
     ...checkOwnId(given.id),
@@ -110,6 +112,24 @@ function checkModel(model: unknown): Issue[] {
       code: 'wrong_type',
       message: 'Give a name as text.',
     })),
+  ]
+}
+
+function checkClaims(claims: unknown): Issue[] {
+  if (claims === undefined) return []
+  const pointer = '/claims'
+  if (!isPlainObject(claims) || typeof claims['task'] !== 'string' || claims['task'] === '')
+    return [{ pointer, code: 'wrong_type', message: 'Give an object with the id of a "task", and "steps".' }]
+  const { steps } = claims
+  const areIds = steps === undefined || (Array.isArray(steps) && steps.every((id) => typeof id === 'string'))
+  return [
+    ...findUnknownFields(claims, ['task', 'steps']).map((issue) => ({
+      ...issue,
+      pointer: `${pointer}${issue.pointer}`,
+    })),
+    ...(areIds
+      ? []
+      : [{ pointer: `${pointer}/steps`, code: 'wrong_type', message: 'Give a list of ids of steps.' }]),
   ]
 }
 

@@ -23,6 +23,7 @@ export interface RuntimeOptions extends Omit<
   | 'modelSettings'
   | 'shell'
   | 'toolGroups'
+  | 'workerPools'
   | 'commands'
   | 'languageServers'
   | 'sandbox'

@@ -1,7 +1,7 @@
 import type { ToolSource } from '../../contract/base/tool.ts'
 import { delegationTools as listDelegationTools } from '../../tools/agent/tools.ts'
 
-/** The built-in tools that start agents and look after them. Roles below `orchestrator` never have them. */
+/** The built-in tools that start agents and workers, look after them and let them work in teams. Roles below `orchestrator` only send messages. */
 export function delegationTools(): ToolSource {
   const tools = listDelegationTools()
   return { id: 'builtin.agent', kind: 'builtin', list: () => tools }

@@ -1,6 +1,7 @@
 import type { JsonSchema } from './schema.ts'
 import type { CallError } from './errors.ts'
 import type { Json } from './json.ts'
+import type { TeamPlace } from './teams.ts'
 
 /** What a call wants an agent to do. */
 export interface ChildWish {
@@ -21,6 +22,51 @@ export interface ChildWish {
   readonly background?: boolean | undefined
   /** `worktree`: it has a git worktree of its own, which is all that it may write. Default: what its definition says. */
   readonly isolation?: 'none' | 'worktree' | undefined
+  /** A place in a team of the session. Default: it is in none. */
+  readonly team?: TeamPlace | undefined
+}
+
+/** What a worker is to do. */
+export interface WorkerOrder {
+  /** Id of a task: the worker claims no steps of another one. */
+  readonly task: string
+  /** The only steps that it may claim. Default: all of the task. */
+  readonly steps?: readonly string[] | undefined
+  readonly instruction: string
+  /** What it has to know beside its instruction. */
+  readonly context?: string | undefined
+  /** Id of a pool. Default: that of the worker, or the first pool. */
+  readonly pool?: string | undefined
+  /** Id of a worker of the pool. Default: any that is idle. */
+  readonly worker?: string | undefined
+  /** Names or patterns of tools beside those that every worker has. Default: those of its pool and definition. */
+  readonly allowedTools?: readonly string[] | undefined
+}
+
+/** Workers of one kind, and how many of them there are. */
+export interface WorkerPool {
+  readonly id: string
+  readonly description?: string
+  /** Id of an agent definition. */
+  readonly definition?: string
+  readonly workers: readonly Worker[]
+}
+
+/** A worker of a pool, as it is now. */
+export interface Worker {
+  readonly id: string
+  readonly state: 'idle' | 'busy'
+  /** Of one that is busy for this session: the id of its run, and its task. */
+  readonly agent?: string
+  readonly task?: string
+}
+
+/** What became of a worker. */
+export interface WorkerReport extends ChildReport {
+  readonly worker: string
+  readonly pool: string
+  /** Steps that it had claimed and not closed: they have failed, or are ready again if it was aborted. */
+  readonly left: readonly { readonly step: string; readonly state: 'failed' | 'ready' }[]
 }
 
 /** An agent that a session started, as it is now. */
@@ -53,4 +99,11 @@ export interface ChildAgents {
   start(wish: ChildWish): Promise<ChildReport>
   /** An agent that this session started. Rejects with a `ToolFailure` (`unknown_agent`) for any other. */
   inspect(agent: string): Promise<ChildReport>
+  /**
+   * Starts a worker for steps of a task, and resolves when it has ended. Goes on with it as `start` does. Rejects with a `ToolFailure` also for
+   * `unknown_pool`, `unknown_worker`, `workers_busy`, `unknown_task`, `unknown_step`, `task_ended`.
+   */
+  dispatch(order: WorkerOrder): Promise<WorkerReport>
+  /** All pools, or this one. */
+  pools(pool?: string): Promise<readonly WorkerPool[]>
 }

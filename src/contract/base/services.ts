@@ -12,6 +12,7 @@ import type { Commands, Files, Search } from './sandbox.ts'
 import type { Todos } from './todo.ts'
 import type { Schedules } from './schedules.ts'
 import type { Tasks } from './tasks.ts'
+import type { Teams } from './teams.ts'
 
 /**
  * What a tool may name in `needs` and then finds in its context. Extend it by declaration merging
@@ -40,6 +41,8 @@ export interface Services {
   tasks: Tasks
   /** What runs at times: that of the same tenant and actor. */
   schedules: Schedules
+  /** Teams of agents that send each other messages. */
+  teams: Teams
   /** Servers that the call's profile covers. */
   network: Network
   /** Text of HTML pages. */
@@ -80,4 +83,5 @@ export const ownServices = [
   'tasks',
   'schedules',
   'modelSettings',
+  'teams',
 ] as const satisfies readonly (keyof Services)[]

@@ -126,6 +126,13 @@ export interface StepUpdate {
   reason?: string | undefined
 }
 
+/** The only steps that a session may claim: of one task all, or these. */
+export interface StepScope {
+  task: string
+  /** Default: all of the task. An empty list is none. */
+  steps?: readonly string[] | undefined
+}
+
 /** What came of a wish for a step. */
 export interface StepClaim {
   /** Undefined if none is ready. */
@@ -156,7 +163,7 @@ export interface TaskQuery {
 /**
  * The tasks of the tenant and actor of the call, in whatever session they were made. What cannot be done changes nothing and rejects with a `ToolFailure`:
  * `unknown_task`, `unknown_step`, `step_exists`, `too_many_steps`, `dependency_cycle`, `dependency_needed`, `step_not_ready`, `step_started`,
- * `claim_lost`, `task_ended`, `steps_open`.
+ * `step_not_allowed`, `claim_lost`, `task_ended`, `steps_open`.
  */
 export interface Tasks {
   create(task: NewTask): Promise<TaskCounts>
@@ -178,6 +185,8 @@ export interface Tasks {
 /** The call that works with tasks. */
 export interface TaskCaller extends StepWorker {
   readonly tenant: string
+  /** A step that it claims has to lie in each of these. */
+  readonly claims: readonly StepScope[]
   /** Takes secrets out of what is kept. */
   readonly redact: <T>(value: T) => T
   /** Whether the call has ended, so that it changes nothing any more. */

@@ -132,7 +132,7 @@ function toObserved(calls: SessionCalls, seed: SessionSeed): ObservedCalls {
 
 /** What a session hands to those that it opens. */
 function toFamily(
-  { principal, mode, approver, elicit, standingConsents, parent, worktree, narrowing }: SessionSeed,
+  { principal, mode, approver, elicit, standingConsents, claims, parent, worktree, narrowing }: SessionSeed,
   state: SessionState,
   view: SessionView,
 ): Omit<Family, 'signal' | 'children' | 'hold'> {
@@ -142,6 +142,7 @@ function toFamily(
     approver,
     elicit,
     standingConsents,
+    claims,
     calls: state.counts.family,
     catchUp: state.catchUp,
     agentSlots: state.agentSlots,

@@ -5,6 +5,7 @@ import type { ObservedAgent, OwnTool } from '../../contract/observed.ts'
 import type { Registered } from '../../contract/registry.ts'
 import type { RuntimeEvent } from '../../contract/events.ts'
 import type { ToolRestriction } from '../../contract/runtime.ts'
+import type { StepScope } from '../../contract/base/tasks.ts'
 import type { Todo } from '../../contract/base/todo.ts'
 import type { KeptPart, KeptSession } from '../state/session-book.ts'
 import type { SessionMode } from '../state/session-mode.ts'
@@ -18,6 +19,8 @@ export interface SessionSeed extends ViewSeed {
   approver: Approver | undefined
   elicit: ElicitationHandler | undefined
   standingConsents: boolean
+  /** A step that it claims has to lie in each of these. */
+  claims: readonly StepScope[]
   signal: AbortSignal | undefined
   /** The agent whose own calls it decides about. */
   observes: ObservedAgent | undefined

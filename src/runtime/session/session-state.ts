@@ -51,6 +51,7 @@ export function createSessionState(parts: SessionStateParts): SessionState {
     modes,
     todos: seed.todos,
     standingConsents: seed.standingConsents,
+    claims: seed.claims,
     approvals: kept?.approvals ?? new Map(),
     agentSlots: parent?.agentSlots ?? createSlots(),
     endings,

@@ -2,6 +2,7 @@ import type { StartingAgent } from '../../contract/agent-host.ts'
 import type { Approver } from '../../contract/approval.ts'
 import type { ElicitationHandler } from '../../contract/base/elicitation.ts'
 import type { Ancestor, Principal } from '../../contract/base/principal.ts'
+import type { StepScope } from '../../contract/base/tasks.ts'
 import type { ToolDefinition } from '../../contract/base/tool.ts'
 import type { Registered } from '../../contract/registry.ts'
 import type { RuntimeEvent } from '../../contract/events.ts'
@@ -40,6 +41,8 @@ export interface Family {
   readonly approver: Approver | undefined
   readonly elicit: ElicitationHandler | undefined
   readonly standingConsents: boolean
+  /** A step that one of them claims has to lie in each of these. */
+  readonly claims: readonly StepScope[]
   /** Aborts the session and all that it opened. */
   readonly signal: AbortSignal | undefined
   readonly calls: CallCount

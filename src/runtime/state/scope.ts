@@ -16,7 +16,7 @@ import type { Registered, Registry, ToolStatus } from '../../contract/registry.t
 import type { Sandbox } from '../../contract/base/sandbox.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
 import type { ScheduleBook } from '../../contract/base/schedules.ts'
-import type { TaskBook } from '../../contract/base/tasks.ts'
+import type { StepScope, TaskBook } from '../../contract/base/tasks.ts'
 import type { CallObserver } from '../../contract/telemetry.ts'
 import type { Todo } from '../../contract/base/todo.ts'
 import type { ToolDefinition } from '../../contract/base/tool.ts'
@@ -114,6 +114,8 @@ export interface SessionState {
   opened(): Session
   readonly modes: SessionMode
   readonly todos: KeptPart<readonly Todo[]>
+  /** A step that it claims has to lie in each of these. */
+  readonly claims: readonly StepScope[]
   /** Whether standing consents answer for the person. */
   readonly standingConsents: boolean
   /** What the person allowed for this session. */

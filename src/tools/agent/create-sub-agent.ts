@@ -1,7 +1,10 @@
 import type { CompatiblePresentation, Tool } from '../../contract/base/tool.ts'
 import type { JsonSchema } from '../../contract/base/schema.ts'
+import type { TeamPlace } from '../../contract/base/teams.ts'
+import { invalidInput } from '../code/base/invalid-input.ts'
 import { defineBuiltin } from '../define-builtin.ts'
 import { agentFields, startsAgents } from './fields.ts'
+import { teamFields } from '../team/fields.ts'
 import { reportSchema, showEnd } from './show-report.ts'
 
 /** `agent.create_sub_agent`: an agent with a task and a session of its own. */
@@ -31,6 +34,7 @@ export function createSubAgentTool(): Tool {
       model: given.model,
       background: given.background,
       isolation: given.isolation,
+      team: toPlace(given.team_id, given.name),
     }),
     plan: async ({ definition }) => ({
       operations: [{ kind: 'other', resource: `handrail:agent:${definition ?? 'sub'}` }],
@@ -38,6 +42,12 @@ export function createSubAgentTool(): Tool {
     }),
     run: async (wish, { agents }) => showEnd(await agents.start(wish)),
   })
+}
+
+function toPlace(team: string | undefined, name: string | undefined): TeamPlace | undefined {
+  if (team !== undefined) return { team, name }
+  if (name === undefined) return undefined
+  throw invalidInput('"name" is a name in a team. Say with "team_id" which one, or leave it out.')
 }
 
 const input = {
@@ -81,6 +91,8 @@ const input = {
       description:
         'worktree: it works in a git worktree of its own, made from the last commit, and writes nothing else. Default: as its definition says, else none.',
     },
+    team_id: { ...teamFields.team, description: 'A team of yours that it joins, by id or name.' },
+    name: { ...teamFields.member, description: 'Its name in the team. Default: its agent_id.' },
   },
   required: ['task'],
   additionalProperties: false,
@@ -98,6 +110,7 @@ const compatible: CompatiblePresentation = {
       subagent_type: { type: 'string', description: 'The kind of agent.' },
       model: { type: 'string', description: 'Another model.' },
       name: { type: 'string', description: 'What to call it.' },
+      team_name: { type: 'string', description: 'A team that it joins.' },
       max_turns: { type: 'integer', minimum: 1, maximum: 1_000 },
       run_in_background: { type: 'boolean' },
       isolation: { type: 'string', enum: ['worktree'], description: 'A git worktree of its own.' },
@@ -105,12 +118,23 @@ const compatible: CompatiblePresentation = {
     required: ['description', 'prompt'],
     additionalProperties: false,
   },
-  toCanonical: ({ prompt, subagent_type, model, max_turns, run_in_background, isolation }) => ({
+  toCanonical: ({
+    prompt,
+    subagent_type,
+    model,
+    max_turns,
+    run_in_background,
+    isolation,
+    name,
+    team_name,
+  }) => ({
     task: prompt ?? '',
     ...(subagent_type !== undefined && { agent_definition_id: subagent_type }),
     ...(model !== undefined && { model }),
     ...(max_turns !== undefined && { max_turns }),
     ...(run_in_background !== undefined && { background: run_in_background }),
     ...(isolation !== undefined && { isolation }),
+    // A name alone calls nothing, as only members of a team are called.
+    ...(team_name !== undefined && { team_id: team_name, ...(name !== undefined && { name }) }),
   }),
 }

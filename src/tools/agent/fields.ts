@@ -21,6 +21,7 @@ export const agentFields = {
     description:
       'The tools that it may use, by name or pattern; it has none that you do not have. Default: those of its kind.',
   },
+  pool: { type: 'string', minLength: 1, maxLength: 128 },
   timeoutMs: {
     type: 'integer',
     minimum: 1_000,

@@ -34,8 +34,8 @@ export const reportSchema = {
   additionalProperties: false,
 } as const
 
-/** A report as the result of a call. Throws for an agent that waits for a person, and for one that ended before its task did. */
-export function showEnd(report: ChildReport): ToolOutput {
+/** A report as the result of a call, with a note to its end. Throws for an agent that waits for a person, and for one that ended before its task did. */
+export function showEnd(report: ChildReport, note = ''): ToolOutput {
   const { agent, state, endReason, waiting } = report
   if (waiting !== undefined)
     throw new ToolFailure({
@@ -44,10 +44,10 @@ export function showEnd(report: ChildReport): ToolOutput {
       message: `A call of the agent "${agent}" waits for a person. It goes on when they have answered.`,
       data: { approval: waiting, agent },
     })
-  if (state === 'running' || endReason === 'completed') return showReport(report)
+  if (state === 'running' || endReason === 'completed') return showReport(report, note)
   throw new ToolFailure({
     reason: 'agent_unfinished',
-    message: `${describeEnd(report)}${describeWorktree(report)}${report.text === '' ? '' : ` So far it said: ${report.text.slice(0, 4_000)}`}`,
+    message: `${describeEnd(report)}${describeWorktree(report)}${note}${report.text === '' ? '' : ` So far it said: ${report.text.slice(0, 4_000)}`}`,
     data: {
       agent,
       end_reason: endReason ?? 'cut_off',
@@ -57,14 +57,14 @@ export function showEnd(report: ChildReport): ToolOutput {
 }
 
 /** A report as it is, whatever it says. */
-export function showReport(report: ChildReport): ToolOutput {
+export function showReport(report: ChildReport, note = ''): ToolOutput {
   const { agent, state, text, turns } = report
   const said = text === '' ? 'It said nothing.' : markUntrusted(text, `agent ${agent}`, 'another agent')
   return toolOutput({
     content:
       state === 'running'
         ? `The agent "${agent}" is at work. It is a job of this id: job.output waits for it, and tells what it says. agent.inspect_agent tells how it ended.`
-        : `${describeEnd(report)}${describeWorktree(report)}\n${said}`,
+        : `${describeEnd(report)}${describeWorktree(report)}${note}\n${said}`,
     summary: `agent ${agent}: ${state === 'running' ? 'running' : (report.endReason ?? 'cut off')} after ${turns} turns`,
     data: toData(report),
   })

@@ -30,7 +30,7 @@ import { createChangesPermit } from '../../permission/permit-changes.ts'
 import { toHold } from '../../permission/to-hold.ts'
 import { createHostPermit } from '../../permission/permit-host.ts'
 import { createSessionResources } from '../../keep/session-resources.ts'
-import { openAgents } from '../../keep/open-agents.ts'
+import { openAgents, openTeams } from '../../keep/open-agents.ts'
 import { openModelSettings } from '../../keep/open-model-settings.ts'
 import { openSchedules } from '../../planning/open-schedules.ts'
 import { createSessionJobs } from '../../keep/session-jobs.ts'
@@ -68,6 +68,7 @@ export function createCallContext(admitted: Admitted, scope: CallScope, watch: R
   if (needs.includes('instructions')) available['instructions'] = createInstructions(admitted, scope, watch)
   if (needs.includes('artifacts')) available['artifacts'] = openArtifacts(scope)
   if (needs.includes('agents')) available['agents'] = openAgents(admitted, scope, watch)
+  if (needs.includes('teams')) available['teams'] = openTeams(admitted, scope, watch)
   if (needs.includes('pastCalls')) available['pastCalls'] = openPastCalls(scope, history)
   if (needs.includes('planMode')) available['planMode'] = openPlanMode(admitted, scope)
   if (needs.includes('todos')) available['todos'] = openTodos(admitted, scope)
@@ -138,6 +139,7 @@ function openTasks({ registered }: Admitted, scope: CallScope, watch: RunWatch):
     actor: principal.actor,
     role: principal.role,
     session: session.id,
+    claims: session.claims,
     redact: (value) => redactor.json(value),
     ended: () => watch.ended !== undefined || watch.answered,
   })
