@@ -36,6 +36,23 @@ export type {
 } from './contract/agent-run.ts'
 export type { RunOptions, StepOptions } from './contract/runtime.ts'
 export type { AgentOptions } from './compose/options/agent-options.ts'
+export type {
+  LoadedNow,
+  LoadedSkill,
+  Skill,
+  SkillContents,
+  SkillCopy,
+  SkillDefinition,
+  SkillFile,
+  SkillIssue,
+  SkillList,
+  SkillNarrowing,
+  SkillOrigin,
+  SkillRegistry,
+  SkillRule,
+  Skills,
+} from './contract/base/skill.ts'
+export { createSkillRegistry, type SkillOptions } from './compose/sources/skill-registry.ts'
 export { delegationTools } from './compose/sources/delegation-tools.ts'
 export {
   createAgentDefinitionRegistry,

@@ -40,6 +40,7 @@ export { scheduleTools } from './compose/sources/schedule-tools.ts'
 export type { ModelSettings } from './contract/base/services.ts'
 export { settingTools, type SettingToolsOptions } from './compose/sources/setting-tools.ts'
 export { triggerTools, type TriggerToolsOptions } from './compose/sources/trigger-tools.ts'
+export { skillTools } from './compose/sources/skill-tools.ts'
 export { taskTools } from './compose/sources/task-tools.ts'
 export type {
   Annotations,
@@ -61,6 +62,7 @@ export type {
   LanguageServerConfiguration,
   ModelSettingConfiguration,
   TriggerConfiguration,
+  SkillsConfiguration,
   WebSearchConfiguration,
 } from './contract/configuration.ts'
 export type {

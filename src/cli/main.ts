@@ -22,6 +22,7 @@ const commands: Readonly<Record<string, () => Promise<Command | CommandGroup>>> 
   explain: async () => (await import('./commands/explain.ts')).explain,
   undo: async () => (await import('./commands/undo.ts')).undo,
   agents: async () => (await import('./commands/agents.ts')).agents,
+  skills: async () => (await import('./commands/skills.ts')).skills,
   approvals: async () => (await import('./commands/approvals.ts')).approvals,
   consent: async () => (await import('./commands/consent.ts')).consent,
   evidence: async () => (await import('./commands/evidence.ts')).evidence,

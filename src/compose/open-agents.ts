@@ -4,6 +4,8 @@ import type { ChildPorts } from '../agents/children/child-ports.ts'
 import { createTeamBook } from '../agents/teams/create-team-book.ts'
 import { createRunBook } from '../agents/loop/run-book.ts'
 import type { OpenRun, RunPorts } from '../agents/loop/run-state.ts'
+import { describeSkills } from '../agents/skills/describe-skills.ts'
+import type { SkillRegistry } from '../contract/base/skill.ts'
 import type { AgentDefinitionRegistry } from '../contract/base/agent-definition.ts'
 import { runtimeOver } from '../contract/agent-host.ts'
 import type { AgentRun, AgentRuns, RunEvent } from '../contract/agent-run.ts'
@@ -107,6 +109,13 @@ function toPorts(
     checker: context.checker,
     now: resolved.now,
     narrowingOf: (session) => families.get(session)?.narrowing() ?? { restrictions: [] },
+    async describeSkills(session) {
+      const { services, project, redactor } = contextOf(session)
+      const registry = services['skillRegistry'] as SkillRegistry | undefined
+      if (registry === undefined || !canLoadSkills(session)) return undefined
+      const text = describeSkills((await registry.list(project)).skills)
+      return text && redactor.text(text)
+    },
     hasApprover: (session) => families.get(session)?.approver !== undefined,
     account: {
       reserve: (session, { id, estimate }) =>
@@ -182,6 +191,10 @@ function tell(family: Family | undefined, event: RunEvent): void {
     default:
       return undefined
   }
+}
+
+function canLoadSkills(session: Session): boolean {
+  return session.tools({ shared: true }).some(({ tool }) => tool === 'internal.load_skill')
 }
 
 /** What starts agents is loaded with the first call that does. */

@@ -3,19 +3,27 @@ import type { RuntimeEvent } from '../contract/events.ts'
 import { roles, type Principal, type Role } from '../contract/base/principal.ts'
 import type { StepScope } from '../contract/base/tasks.ts'
 import type { Session, SessionNarrowing, SessionOptions, ToolRestriction } from '../contract/runtime.ts'
+import type { LoadedSkill } from '../contract/base/skill.ts'
 import type { OwnTool } from '../contract/observed.ts'
 import type { Registered } from '../contract/registry.ts'
 import { newId } from '../kit/new-id.ts'
-import { createRestrictions, restrictionsOf } from '../policy/create-restrictions.ts'
+import {
+  createRestrictions,
+  joinRestrictions,
+  restrictionsOf,
+  type Restrictions,
+} from '../policy/create-restrictions.ts'
 import { findExclusion } from '../policy/effective-set.ts'
 import type { ViewLease } from '../registry/create-tool-catalog.ts'
 import { presentTool } from '../registry/catalog/present-tools.ts'
 import { toEntry } from '../registry/state/to-entry.ts'
 import { createPart } from '../runtime/session/create-part.ts'
+import { createSessionSkills } from '../runtime/session/create-session-skills.ts'
 import { createSessionMode } from '../runtime/session/create-session-mode.ts'
 import { createSession } from '../runtime/session/create-session.ts'
 import type { Family } from '../runtime/state/family.ts'
 import type { TenantContext } from '../runtime/state/scope.ts'
+import type { SessionSkills } from '../runtime/state/session-skills.ts'
 import type { KeptSession } from '../runtime/state/session-book.ts'
 import { checkSessionOptions } from './options/check-session-options.ts'
 import { checkRestriction } from './options/check-tool-lists.ts'
@@ -59,10 +67,14 @@ export function openSession(
   const opened = given.mode ?? parent?.mode.beneath() ?? context.policy.defaultMode
   if (opened === 'bypass' && !context.policy.allowBypass) throw bypassRefusal()
   const kept = openKept(given, principal, context)
-  const plan = kept?.plan ?? createPart()
+  // An agent that another one started has an id as well, by which it goes on in another process.
+  const resumed = kept ?? (around.id === undefined ? undefined : context.sessions.open(around.id, principal))
+  const plan = resumed?.plan ?? createPart()
+  const ownSkills = resumed?.skills ?? createSessionSkills()
   const mode = createSessionMode({ opened, plan, above: parent?.mode })
   const narrowing = createRestrict(kept, () => context.now())
   const lists = structuredClone(pickNarrowing(given))
+  const restrictions = joinRestrictions(narrowing.restrictions, ofSkills(ownSkills))
   const { session, family } = createSession({
     tenant: () => context.latest(),
     lease: () => around.lease(tenant),
@@ -85,19 +97,21 @@ export function openSession(
         configured: now.toolLists,
         allowed: given.allowedTools,
         disallowed: [...now.disallowedTools, ...(given.disallowedTools ?? [])],
-        restrictions: narrowing.restrictions,
+        restrictions,
       }),
     ...narrowing,
     narrowing: () => ({ ...lists, restrictions: narrowing.restrictions.list() }),
+    restrictions,
     id: around.id,
     worktree,
     kept,
     todos: kept?.todos ?? createPart(),
+    ownSkills,
     presentation: presentTool,
     listener: (event) => around.listener(event),
     watched: () => around.watched(),
     onClosed() {
-      kept?.close()
+      resumed?.close()
       around.onClosed(session)
     },
     isRuntimeClosed: () => around.isRuntimeClosed(),
@@ -120,6 +134,35 @@ function pickNarrowing({
 
 function copyClaims({ task, steps }: StepScope): StepScope {
   return { task, ...(steps !== undefined && { steps: [...steps] }) }
+}
+
+/** What skills leave. None takes away what loads another one. */
+function ofSkills(skills: SessionSkills): Pick<Restrictions, 'version' | 'permits'> {
+  const narrowed = restrictionsOf(toRestrictions(skills))
+  return {
+    get version() {
+      return narrowed.version
+    },
+    permits: (name) => skillTools.includes(name) || narrowed.permits(name),
+  }
+}
+
+const skillTools: readonly string[] = ['internal.list_skills', 'internal.load_skill']
+
+/** What skills narrow, as long as they are followed. */
+function toRestrictions(skills: SessionSkills): () => readonly ToolRestriction[] {
+  let seen: readonly LoadedSkill[] | undefined
+  let restrictions: readonly ToolRestriction[] = []
+  return () => {
+    const now = skills.list()
+    if (now !== seen)
+      restrictions = now.map(({ narrowing: { allowed = [], disallowed = [] } }) => ({
+        allowedTools: allowed,
+        disallowedTools: disallowed,
+      }))
+    seen = now
+    return restrictions
+  }
 }
 
 /** What is kept of a session with an id of its own. */

@@ -241,9 +241,20 @@ export const configurationSchema: JsonSchema = object(
       type: 'array',
       items: { enum: toolGroups },
       description:
-        'Groups of built-in tools beside those for files, commands, jobs, artifacts and the web: agent starts agents, teams and workers, plan has plan mode and todos, task has tasks whose steps workers claim, user asks the person. Default: none.',
+        'Groups of built-in tools beside those for files, commands, jobs, artifacts and the web: agent starts agents, teams and workers, plan has plan mode and todos, skill lists skills and loads them, task has tasks whose steps workers claim, user asks the person. Default: none.',
     },
     workerPools,
+    skills: object(
+      {
+        packages: {
+          type: 'array',
+          items: { type: 'string', pattern: '^(@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*$' },
+          description: 'Packages in node_modules of the project whose skills there are. Default: none.',
+        },
+        project: described(flag, 'Whether the skills of the project count. Default true.'),
+      },
+      { description: 'Skills beside those of the home folder.' },
+    ),
     commands,
     hooks: list(commandHookSchema, 'Programs that see calls before or after they run.'),
     languageServers,

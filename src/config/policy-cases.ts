@@ -49,6 +49,7 @@ const layers: { readonly [layer in Layer]: true } = {
   policy: true,
   project: true,
   tenant: true,
+  skill: true,
   grants: true,
   'decision-point': true,
   'session-approval': true,

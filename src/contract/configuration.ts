@@ -160,8 +160,16 @@ export interface WorkerPoolConfiguration {
   allowedTools?: readonly string[]
 }
 
+/** Which skills of others there are. */
+export interface SkillsConfiguration {
+  /** Names of packages with skills, which lie in the `node_modules` of the project. Default: none. */
+  packages?: readonly string[]
+  /** Whether the skills of the project count. Default true. */
+  project?: boolean
+}
+
 /** Groups of built-in tools that there are only if they are asked for. */
-export const toolGroups = ['agent', 'plan', 'schedule', 'task', 'user'] as const
+export const toolGroups = ['agent', 'plan', 'schedule', 'skill', 'task', 'user'] as const
 
 /** `<home>/config.json`. */
 export interface Configuration {
@@ -185,6 +193,8 @@ export interface Configuration {
   shell?: boolean
   /** Groups of built-in tools beside those for files, commands, jobs, artifacts and the web. Default: none. */
   toolGroups?: readonly (typeof toolGroups)[number][]
+  /** Skills that agents may load, beside those of `<home>/skills`. */
+  skills?: SkillsConfiguration
   /** What commands may reach of the network, and the secrets that they get. */
   commands?: CommandsConfiguration
   /** Workers by the ids of their pools. Default: a pool `default` of 4. */

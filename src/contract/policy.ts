@@ -3,6 +3,7 @@ import type { JsonObject } from './base/json.ts'
 import type { Operation } from './base/plan.ts'
 import type { Profile } from './base/profile.ts'
 import type { Ancestor, Mode, Principal, Role } from './base/principal.ts'
+import type { LoadedSkill } from './base/skill.ts'
 import type { Capabilities, Limits, ToolDefinition } from './base/tool.ts'
 
 export type Effect = 'allow' | 'ask' | 'deny'
@@ -182,6 +183,7 @@ export type Layer =
   | 'policy'
   | 'project'
   | 'tenant'
+  | 'skill'
   | 'grants'
   | 'decision-point'
   | 'session-approval'
@@ -227,6 +229,14 @@ export interface DecisionFacts {
   granted: 'session-approval' | 'consent' | undefined
   /** The sessions above the one that asks: the strictest of their decisions and its own counts. */
   ancestors?: readonly Ancestor[] | undefined
+  /** The skills that the session and those above it follow. They ask and deny, and let nothing through. */
+  skills?: readonly FollowedSkill[] | undefined
+}
+
+/** A skill that a session follows, and whether its files still are what was loaded. */
+export interface FollowedSkill {
+  readonly skill: LoadedSkill
+  readonly isIntact: boolean
 }
 
 /** What would decide if what decides now, and all that the alternatives before this one name, were not there. */
@@ -285,8 +295,11 @@ export interface PolicyEngine {
   approvalsNeeded(asked: AskedCall): number
   /** Why this actor cannot say yes to it; undefined if they can. An empty name is that of a person of whom nothing is known. */
   approverIssue(asked: AskedCall, answer: { by: string; at: number }): string | undefined
-  /** Grant ∩ manifest ∩ policy, the same object for the same two. */
-  profile(grant: Bounds, definition: ToolDefinition): Profile
+  /**
+   * Grant ∩ manifest ∩ policy, the same object for the same two. `copies` are folders of skills that a session follows: they may be read beside what the
+   * policy bounds, if grant and manifest let them.
+   */
+  profile(grant: Bounds, definition: ToolDefinition, copies?: readonly string[]): Profile
   /** The first operation that the profile does not cover, as an error; undefined if all are covered. */
   guard(profile: Profile, operations: readonly Operation[]): CallError | undefined
 }

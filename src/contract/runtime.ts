@@ -19,6 +19,7 @@ import type { Mode, Principal, Role } from './base/principal.ts'
 import type { RuntimeSchedules } from './scheduler.ts'
 import type { ToolResult } from './base/result.ts'
 import type { StepScope } from './base/tasks.ts'
+import type { LoadedSkill } from './base/skill.ts'
 import type { Todo } from './base/todo.ts'
 import type { Approver } from './approval.ts'
 import type {
@@ -179,6 +180,13 @@ export interface Session {
   instructions(): readonly InstructionBlock[]
   /** What its agent has to do, by its last call of `plan.todo_write`; empty if there was none. */
   todos(): readonly Todo[]
+  /** The skills that it follows, with those of the sessions above, in the order in which they were loaded. */
+  skills(): readonly LoadedSkill[]
+  /**
+   * Ends the skills that calls of this session loaded, and all that they narrowed. A run does so when it has completed. Rejects, and changes nothing, if the store
+   * does not take it.
+   */
+  endSkills(): Promise<void>
   /** The commands that it runs in the background, and the last that ended, the oldest first. */
   jobs(): readonly Job[]
   /** What the person allowed for this session and still holds, the oldest first. */

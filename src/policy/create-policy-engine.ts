@@ -3,12 +3,14 @@ import type { Bounds, Layer, Policy, PolicyEngine, Rule, TenantPolicy } from '..
 import type { ToolDefinition } from '../contract/base/tool.ts'
 import { countNeeded, findApproverIssue } from './approvers.ts'
 import { compileRule, guardedPaths, indexRules, type RulePlaces } from './compile-rules.ts'
+import { withCopies } from '../kit/with-copies.ts'
 import { limitsWrites } from './limits-writes.ts'
 import { decide, type DecisionBase } from './decide.ts'
 import { explain } from './explain.ts'
 import { guardOperations } from './guard-operations.ts'
 import { intersectProfile } from './intersect-profile.ts'
 import { compileSensitivePaths, defaultSensitivePaths } from './sensitive-paths.ts'
+import { createSkillRules } from './skill-layer.ts'
 
 /** What a policy engine is made from. */
 export interface PolicyEngineOptions {
@@ -54,6 +56,7 @@ export function createPolicyEngine(options: PolicyEngineOptions): PolicyEngine {
     sensitive,
     writable,
     project: options.project,
+    skillRules: createSkillRules(places),
   }
   const profiles = new WeakMap<Bounds, WeakMap<ToolDefinition, Profile>>()
   return {
@@ -75,13 +78,13 @@ export function createPolicyEngine(options: PolicyEngineOptions): PolicyEngine {
     approvalsNeeded: (asked) => countNeeded(policy.approvers ?? [], asked),
     approverIssue: (asked, answer) => findApproverIssue(policy.approvers ?? [], asked, answer),
     guard: guardOperations,
-    profile(grant, definition) {
+    profile(grant, definition, copies = []) {
       let known = profiles.get(grant)
       if (known === undefined) profiles.set(grant, (known = new WeakMap()))
       let profile = known.get(definition)
       if (profile === undefined) {
         profile = intersectProfile(grant, definition, {
-          policy: bounds,
+          policy: withCopies(bounds, copies),
           places: { project: options.project, tmp: options.tmp },
           defaultTimeoutMs: options.defaultTimeoutMs,
         })

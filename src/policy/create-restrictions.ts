@@ -40,6 +40,19 @@ export function restrictionsOf(
   }
 }
 
+/** What both let through. */
+export function joinRestrictions(
+  one: Pick<Restrictions, 'version' | 'permits'>,
+  other: Pick<Restrictions, 'version' | 'permits'>,
+): Pick<Restrictions, 'version' | 'permits'> {
+  return {
+    get version() {
+      return one.version + other.version
+    },
+    permits: (name) => one.permits(name) && other.permits(name),
+  }
+}
+
 function fromLastReplacing(stack: readonly Restriction[]): readonly Restriction[] {
   return stack.slice(
     Math.max(

@@ -13,6 +13,7 @@ import { isInside } from '../kit/match/is-inside.ts'
 import { fateOf, whyObeyed } from '../kit/match/protected-path.ts'
 import { matchOpenRules } from './match-open-rules.ts'
 import type { SensitivePaths } from './sensitive-paths.ts'
+import { findSkillVerdicts, type SkillRules } from './skill-layer.ts'
 
 /** What a decision stands on. */
 export interface DecisionBase {
@@ -21,6 +22,7 @@ export interface DecisionBase {
   sensitive: SensitivePaths
   writable: readonly string[]
   project: string
+  skillRules: SkillRules
   /** Questions that are not asked. Nothing but an explanation leaves any out. */
   leftOut?: ReadonlySet<string>
 }
@@ -70,8 +72,11 @@ function decideAlone(facts: DecisionFacts, base: DecisionBase): Decision {
   const matched = matchedRules(facts, base)
   const denial = findDenial(facts, matched, base)
   if (denial !== undefined) return settle(denial.verdict, matched, { denial: denial.as })
+  const [skill] = findSkillVerdicts(facts, base)
+  if (skill?.effect === 'deny') return settle(skill, matched, { denial: 'rule_denied' })
   const questions = findQuestions(facts, base)
-  const asked = matched.find((rule) => rule.effect === 'ask')
+  const rule = matched.find(({ effect }) => effect === 'ask')
+  const asked = rule === undefined ? skill : toVerdict(rule)
   const answers = questions.map((question) => answerTo(question, facts, { matched, base }))
   const open = questions.filter((question, index) => answers[index] === undefined)
   const ungranted = facts.granted !== undefined ? open.filter((question) => !question.keepable) : open
@@ -80,8 +85,7 @@ function decideAlone(facts: DecisionFacts, base: DecisionBase): Decision {
   // What a program wrote there was not part of what a person said yes to before.
   if (guarded !== undefined && facts.operations?.some(isWrittenByProgram) === true)
     return settle(guarded.verdict, matched, { keepable })
-  if (asked !== undefined && facts.granted === undefined)
-    return settle(toVerdict(asked), matched, { keepable })
+  if (asked !== undefined && facts.granted === undefined) return settle(asked, matched, { keepable })
   const [first] = ungranted
   if (first !== undefined) return settle(first.verdict, matched, { keepable })
   if (facts.granted !== undefined && (asked !== undefined || open.length > 0))

@@ -76,6 +76,8 @@ function takeAway(
   switch (said.layer) {
     case 'mode':
       return { facts: withoutMode(facts), base }
+    case 'skill':
+      return { facts: { ...facts, skills: undefined }, base }
     case 'session-approval':
     case 'consent':
       return { facts: { ...facts, granted: undefined }, base }

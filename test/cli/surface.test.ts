@@ -176,6 +176,9 @@ const commands: { readonly [command: string]: readonly string[] } = {
     '--mode MODE',
     '--json',
   ],
+  'skills list': ['--json'],
+  'skills show': ['--json'],
+  'skills check': ['--json'],
   token: [
     '--write',
     '--for TIME',

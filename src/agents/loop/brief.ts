@@ -34,10 +34,10 @@ export interface BriefParts {
 
 /** The brief of now. */
 export function briefOf({ settings, calls, session, narrowing }: BriefParts): RunBrief {
-  const { system = ownSystemText, instructions = [], output } = settings
+  const { system = ownSystemText, instructions = [], output, skills } = settings
   const { mode, principal } = session
   return {
-    system,
+    system: skills === undefined ? system : `${system}\n\n${skills}`,
     instructions,
     ...(output !== undefined && { output }),
     tools: calls.tools.map((tool) => ({ name: tool.name, digest: digest(canonicalJson(tool)) })),

@@ -229,10 +229,14 @@ async function begin(
   { prompt }: RunOptions,
   { before, first }: { before: KeptRun | undefined; first: readonly TranscriptNode[] },
 ): Promise<void> {
+  const skills = before === undefined ? await run.ports.describeSkills(run.session) : undefined
   const isNewLimit = prompt !== undefined || before?.endReason === 'max_turns'
   const countsFrom = isNewLimit ? run.kept.turns : run.kept.countsFrom
+  const settings = { ...run.kept.settings, ...(skills !== undefined && { skills }) }
+  const { calls, session, ports } = run
+  run.brief = briefOf({ settings, calls, session, narrowing: ports.narrowingOf(session) })
   await run.save(
-    { countsFrom, ...(first.length > 0 && { copied: first.length }) },
+    { countsFrom, settings, ...(first.length > 0 && { copied: first.length }) },
     [...first.map(toNew), ...whatIsSaid(run, prompt, before)],
     { note: toStartNote(run, { resumed: before !== undefined, countsFrom }) },
   )

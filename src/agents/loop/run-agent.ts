@@ -106,6 +106,7 @@ const cutReasons: { readonly [finishReason: string]: Fault } = {
 /** Undefined if a message came meanwhile, so that the run goes on. */
 async function finish(run: OpenRun, { endReason, error }: RunEnd): Promise<RunResult | undefined> {
   const { id, session, kept, nodes } = run
+  if (endReason === 'completed') await session.endSkills()
   const output = endReason === 'completed' ? readOutput(run) : undefined
   const result: RunResult = {
     id,

@@ -20,6 +20,8 @@ export type RunSettings = Pick<
 > & {
   /** How its session was opened; absent if the program opened it. */
   readonly session?: KeptSessionOptions
+  /** The skills that there were when it began, as its model is told of them: the same in every request. */
+  readonly skills?: string
 }
 
 export type KeptSessionOptions = Pick<
@@ -40,7 +42,7 @@ export type KeptSessionOptions = Pick<
 const tokens: JsonSchema = { type: 'integer', minimum: 1, maximum: 1e9 }
 const price: JsonSchema = { type: 'number', minimum: 0 }
 
-const kept: { readonly [field in keyof Omit<RunSettings, 'session'>]-?: JsonSchema } = {
+const kept: { readonly [field in keyof Omit<RunSettings, 'session' | 'skills'>]-?: JsonSchema } = {
   system: { type: 'string' },
   instructions: { type: 'array', items: { type: 'string' } },
   maxTurns: { type: 'integer', minimum: 1, maximum: 100_000 },

@@ -32,6 +32,8 @@ export interface RunPorts {
   ) => Session
   /** Whether a person is asked in this process. */
   hasApprover(session: Session): boolean
+  /** What the model of a session is told of its skills; undefined if it can load none. */
+  describeSkills(session: Session): Promise<string | undefined>
   /** The budgets of the policy. */
   readonly account: ModelAccount
   /** What narrows the tools of a session. */

@@ -3,11 +3,12 @@ import type { TranscriptNode } from '../../contract/agent-run.ts'
 import { ownSystemText } from './own-system-text.ts'
 import type { OpenRun } from './run-state.ts'
 
-/** What stands before the conversation: how the agent works, what its last answer has to be, and what the project says. */
+/** What stands before the conversation: how the agent works, which skills it can load, what its last answer has to be, and what the project says. */
 export function systemText({ kept: { settings }, nodes }: OpenRun): string {
-  const { system = ownSystemText, instructions = [], output } = settings
+  const { system = ownSystemText, instructions = [], output, skills } = settings
   return [
     system,
+    ...(skills === undefined ? [] : [skills]),
     ...(output === undefined ? [] : [`${wanted}\n${JSON.stringify(output)}`]),
     ...instructions.map((text) => markedOnce(text, 'instructions of the project')),
     ...readInstructions(nodes).map(({ scope, text }) => markedOnce(text, `instructions for ${scope}`)),

@@ -9,6 +9,7 @@ import type { AgentModel } from '../../contract/agent-run.ts'
 import type { Approver } from '../../contract/approval.ts'
 import type { Configuration, toolGroups } from '../../contract/configuration.ts'
 import type { ElicitationHandler } from '../../contract/base/elicitation.ts'
+import type { SkillRegistry } from '../../contract/base/skill.ts'
 import { SetupError } from '../../contract/base/errors.ts'
 import type { Policy } from '../../contract/policy.ts'
 import type { Runtime } from '../../contract/runtime.ts'
@@ -28,6 +29,8 @@ import type { RuntimeOptions } from '../../compose/options/runtime-options.ts'
 import { delegationTools } from '../../compose/sources/delegation-tools.ts'
 import { planTools } from '../../compose/sources/plan-tools.ts'
 import { scheduleTools } from '../../compose/sources/schedule-tools.ts'
+import { createSkillRegistry } from '../../compose/sources/skill-registry.ts'
+import { skillTools } from '../../compose/sources/skill-tools.ts'
 import { taskTools } from '../../compose/sources/task-tools.ts'
 import { settingTools } from '../../compose/sources/setting-tools.ts'
 import { triggerTools } from '../../compose/sources/trigger-tools.ts'
@@ -236,6 +239,7 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
     languageServers,
     toolGroups,
     workerPools,
+    skills,
     ...options
   } = configuration
   const shell = observes ? true : hasShell
@@ -265,10 +269,22 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
     policy,
     tools: sources,
     ...(workerPools !== undefined && { agents: { workerPools } }),
-    services: { agentDefinitions: createAgentDefinitionRegistry({ home: places.home }) },
+    services: {
+      agentDefinitions: createAgentDefinitionRegistry({ home: places.home }),
+      skillRegistry: openSkills(places, skills),
+    },
     secrets: readSecrets(webSearch?.secret, ...wanted),
     sensitivePaths: [...(configuration.sensitivePaths ?? []), places.home],
   }
+}
+
+/** The skills of a command line. */
+export function openSkills(
+  { home }: Pick<Places, 'home'>,
+  skills: Configuration['skills'] = {},
+): SkillRegistry {
+  const { packages = [], project = true } = skills
+  return createSkillRegistry({ home, packages, projectFiles: project })
 }
 
 function toUndo(undo: RuntimeOptions['undo'], dir: string): RuntimeOptions['undo'] {
@@ -323,6 +339,7 @@ const groupSources = {
   agent: [agentDefinitionTools, delegationTools],
   plan: [planTools],
   schedule: [scheduleTools],
+  skill: [skillTools],
   task: [taskTools],
   user: [userTools],
 } as const satisfies { readonly [group in (typeof toolGroups)[number]]: readonly (() => ToolSource)[] }

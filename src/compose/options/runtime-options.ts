@@ -24,6 +24,7 @@ export interface RuntimeOptions extends Omit<
   | 'shell'
   | 'toolGroups'
   | 'workerPools'
+  | 'skills'
   | 'commands'
   | 'languageServers'
   | 'sandbox'

@@ -1,6 +1,7 @@
 import type { CallRequest } from '../../contract/call-request.ts'
 import type { BeginRecord } from '../../contract/evidence.ts'
 import type { Preflight, Runtime, Session } from '../../contract/runtime.ts'
+import type { SkillRegistry } from '../../contract/base/skill.ts'
 import type { Store } from '../../contract/store.ts'
 import { readCalls, type RecordedCall } from '../../evidence/read-calls.ts'
 import { digest } from '../../kit/json/digest.ts'
@@ -79,9 +80,14 @@ function toReplayOptions(options: RuntimeOptions, recording: Recording): Runtime
     elicit: _h,
     ...deciding
   } = options
+  const registry = options.services?.['skillRegistry'] as SkillRegistry | undefined
   return {
     ...deciding,
     tools: toRecordedTools(options.tools ?? [], recording),
+    // What was loaded then is what the recording says.
+    ...(registry !== undefined && {
+      services: { ...options.services, skillRegistry: { ...registry, isIntact: () => true } },
+    }),
     feeds: [],
     hooks: [recording.hook],
     now: () => recording.now(),

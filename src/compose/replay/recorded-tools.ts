@@ -1,7 +1,9 @@
 import type { Plan } from '../../contract/base/plan.ts'
 import type { PlanMode } from '../../contract/base/plan-mode.ts'
+import type { SkillOrigin, Skills } from '../../contract/base/skill.ts'
 import type { ToolOutput } from '../../contract/base/result.ts'
 import type { Tool, ToolDefinition, ToolSource } from '../../contract/base/tool.ts'
+import { isJsonObject } from '../../kit/json/is-json-object.ts'
 import { isBuiltin, stubFor } from '../../kit/builtin-tools.ts'
 
 /** Stands in for what tools do. Either may throw a `ToolFailure`, as a tool may. */
@@ -42,11 +44,26 @@ function toRecordedTool(tool: Tool, head: RecordingHead): Tool {
       return input
     },
     plan: (input) => head.plan(name, input),
-    async run(input, { planMode }) {
+    async run(input, { planMode, skills }) {
       const output = head.run(name, input)
       if (planMode !== undefined && isBuiltin(tool)) await moveMode(planMode, definition)
+      if (skills !== undefined && isBuiltin(tool)) await followAgain(skills, output)
       return output
     },
+  })
+}
+
+/** A skill that a call loaded narrows what comes after it again. */
+async function followAgain(skills: Skills, { data }: ToolOutput): Promise<void> {
+  if (!isJsonObject(data)) return
+  const { name, origin, digest, folder, narrowing } = data
+  if (typeof name !== 'string' || typeof digest !== 'string' || !isJsonObject(narrowing)) return
+  await skills.follow({
+    name,
+    origin: origin as SkillOrigin,
+    digest,
+    narrowing,
+    ...(typeof folder === 'string' && { copy: folder }),
   })
 }
 

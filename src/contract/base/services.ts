@@ -9,6 +9,7 @@ import type { Json } from './json.ts'
 import type { Network, Pages } from './network.ts'
 import type { PlanMode } from './plan-mode.ts'
 import type { Commands, Files, Search } from './sandbox.ts'
+import type { SkillRegistry, Skills } from './skill.ts'
 import type { Todos } from './todo.ts'
 import type { Schedules } from './schedules.ts'
 import type { Tasks } from './tasks.ts'
@@ -51,6 +52,10 @@ export interface Services {
   agentDefinitions: AgentDefinitionRegistry
   /** What models set for the same tenant and actor, by key. */
   modelSettings: ModelSettings
+  /** The skills that there are: those that the host handed in, else none. */
+  skillRegistry: SkillRegistry
+  /** The skills of the session: those that there are, and those that it follows. */
+  skills: Skills
   /** Whether the session only plans. */
   planMode: PlanMode
   /** What the agent of the session has to do. */
@@ -79,6 +84,7 @@ export const ownServices = [
   'pastCalls',
   'agents',
   'planMode',
+  'skills',
   'todos',
   'tasks',
   'schedules',

@@ -15,6 +15,7 @@ export const setupErrorTable = {
   unknown_tool: 'The tool does not exist.',
   unfit_tool:
     'The provider of a model does not take a tool as it is defined; each is listed with what to change.',
+  unknown_skill: 'No skill has this name.',
   unknown_definition: 'No definition of an agent has this id.',
   unknown_tenant: 'The policy names its tenants, and this is none of them.',
   invalid_transition: 'A tool cannot go from its state to the wanted one.',

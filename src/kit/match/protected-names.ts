@@ -179,6 +179,10 @@ export const obeyedGroups: readonly NameGroup[] = [
     ],
   },
   {
+    why: 'an agent follows the skills in it, and runs their programs',
+    names: ['.agents/skills'],
+  },
+  {
     why: 'a container is made from it, with programs that run on the machine before (devcontainer.json: initializeCommand)',
     names: ['.devcontainer', '.devcontainer.json'],
   },

@@ -1,6 +1,7 @@
 import type { Alternative, Decision, DecisionFacts, Verdict } from '../../contract/policy.ts'
 import { toolUrn } from '../../kit/match/urn.ts'
 import type { Called, Hooked } from '../state/call-state.ts'
+import { followedSkills } from '../skills/followed-skills.ts'
 import type { CallScope } from '../state/scope.ts'
 
 /** A decision for people: with what every layer said, and what would decide otherwise. */
@@ -23,6 +24,7 @@ export function explainDecision(
     principal,
     mode,
     ancestors,
+    skills: followedSkills(scope),
     operations: plan?.operations,
     ...(input !== undefined && { input }),
     granted: layer === 'session-approval' || layer === 'consent' ? layer : undefined,

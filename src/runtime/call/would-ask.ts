@@ -21,6 +21,7 @@ export async function wouldAsk(called: Called, scope: CallScope): Promise<boolea
 export function mayAsk({ definition, tool }: Registered, { tenant, session }: CallScope): boolean {
   const { principal, mode, ancestors } = session
   if (tool.plan !== undefined || definition.idempotency === 'keyed') return true
+  if (session.skills().length > 0) return true
   return tenant.hooks.before.length > 0 || tenant.policy.mayAsk({ definition, principal, mode, ancestors })
 }
 

@@ -9,6 +9,7 @@ import { markUntrusted } from '../../kit/text/mark-untrusted.ts'
 import { matchHost } from '../../kit/match/match-host.ts'
 import { operationAction, operationUrn } from '../../kit/match/urn.ts'
 import { authoriseUse } from './authorise-use.ts'
+import { followedSkills } from '../skills/followed-skills.ts'
 import type { CallScope } from '../state/scope.ts'
 import type { Admitted } from '../state/call-state.ts'
 
@@ -43,6 +44,7 @@ function judge(
     principal: session.principal,
     mode: session.mode,
     ancestors: session.ancestors,
+    skills: followedSkills(scope),
     operations: [reach],
     input: withUrl(admitted.input, planned, reach.url),
     granted: findYes(admitted.registered, reach.host, scope),

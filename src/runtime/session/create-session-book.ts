@@ -141,6 +141,7 @@ function openKept(
       pick: (part) => (part.part === 'todos' ? part.todos : undefined),
       toPart: (todos) => ({ ...name, part: 'todos', todos }),
     }),
+    skills: createKeptSkills(tenant, name, kept),
     forget: () => store.append([], { facts: kept.parts().map((part) => without(toFact(tenant, part))) }),
   }
 }
@@ -166,6 +167,37 @@ function createKeptPart<Value>(
       if (last === undefined) return
       const fact = toFact(tenant, form.toPart(last))
       await around.store.append([], { facts: [value === undefined ? without(fact) : fact] })
+    },
+  }
+}
+
+/** The skills that a session follows in every process that has it open. */
+function createKeptSkills(tenant: string, name: Named, { around, parts }: Kept): KeptSession['skills'] {
+  let seen: readonly Part[] | undefined
+  let loaded: readonly Extract<Part, { part: 'skill' }>[] = []
+  let told: ReturnType<KeptSession['skills']['list']> = []
+  const look = (): typeof loaded => {
+    const now = parts()
+    if (now === seen) return loaded
+    seen = now
+    loaded = now.filter((each) => each.part === 'skill').toSorted((left, right) => left.order - right.order)
+    told = loaded.map(({ skill }) => skill)
+    return loaded
+  }
+  return {
+    list() {
+      look()
+      return told
+    },
+    async put(skill) {
+      const order = Math.max(0, ...look().map((each) => each.order)) + 1
+      const fact = toFact(tenant, { ...name, part: 'skill', order, skill })
+      await around.store.append([], { facts: [fact] })
+    },
+    async remove(names) {
+      const gone = look().filter(({ skill }) => names.includes(skill.name))
+      if (gone.length === 0) return
+      await around.store.append([], { facts: gone.map((part) => without(toFact(tenant, part))) })
     },
   }
 }

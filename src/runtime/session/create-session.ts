@@ -82,6 +82,8 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     instructions: () => state.instructions.list(),
     todos: () => copyJson(state.todos.read() ?? []),
     jobs: () => listJobs(calls.scope()),
+    skills: () => copyJson(state.skills()),
+    endSkills: () => seed.ownSkills.remove(seed.ownSkills.list().map(({ name }) => name)),
     approvals: () => listApprovals(state, tick()),
     revokeApproval: (call, by) => revokeApproval(call, by, calls.scope()),
     deliverables: () => delivery.look(),
@@ -144,6 +146,7 @@ function toFamily(
     standingConsents,
     claims,
     calls: state.counts.family,
+    skills: state.skills,
     catchUp: state.catchUp,
     agentSlots: state.agentSlots,
     lineage: [

@@ -1,4 +1,5 @@
 import type { Json } from '../../contract/base/json.ts'
+import type { LoadedSkill } from '../../contract/base/skill.ts'
 import type { Todo } from '../../contract/base/todo.ts'
 import type { ToolRestriction } from '../../contract/runtime.ts'
 import type { Fact, FactChange, Store } from '../../contract/store.ts'
@@ -15,6 +16,7 @@ export type Part = Named &
     | { part: 'approval'; key: string; approval: Omit<HeldApproval, 'until'> }
     | { part: 'restriction'; name: string; order: number; restriction: ToolRestriction }
     | { part: 'plan'; plan: EnteredPlan }
+    | { part: 'skill'; order: number; skill: LoadedSkill }
     | { part: 'todos'; todos: readonly Todo[] }
   )
 
@@ -84,6 +86,7 @@ export function toFact(tenant: string, part: Part): Fact {
 function restOf(part: Part): string {
   if (part.part === 'approval') return part.key
   if (part.part === 'open') return part.writer
+  if (part.part === 'skill') return part.skill.name
   return part.part === 'restriction' ? part.name : ''
 }
 
@@ -101,7 +104,7 @@ function isPart(value: unknown): value is Part {
     return typeof value['key'] === 'string' && isPlainObject(value['approval'])
   if (value['part'] === 'todos') return Array.isArray(value['todos'])
   const { part } = value
-  return (part === 'restriction' || part === 'plan') && isPlainObject(value[part])
+  return (part === 'restriction' || part === 'plan' || part === 'skill') && isPlainObject(value[part])
 }
 
 /** What takes a fact away. */

@@ -8,6 +8,7 @@ import type { ToolRestriction } from '../../contract/runtime.ts'
 import type { StepScope } from '../../contract/base/tasks.ts'
 import type { Todo } from '../../contract/base/todo.ts'
 import type { KeptPart, KeptSession } from '../state/session-book.ts'
+import type { SessionSkills } from '../state/session-skills.ts'
 import type { SessionMode } from '../state/session-mode.ts'
 import type { Family } from '../state/family.ts'
 import type { ViewSeed } from './session-view.ts'
@@ -43,6 +44,7 @@ export interface SessionSeed extends ViewSeed {
   /** What is kept of it, if it was opened by an id of its own. */
   kept: KeptSession | undefined
   todos: KeptPart<readonly Todo[]>
+  ownSkills: SessionSkills
   /** Told when the session is closed and nothing of it runs any more. */
   onClosed(): void
   /** Whether the runtime is closed, so that no other session can be opened either. */

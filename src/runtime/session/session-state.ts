@@ -3,6 +3,7 @@ import type { Principal } from '../../contract/base/principal.ts'
 import type { RuntimeEvent } from '../../contract/events.ts'
 import type { Session } from '../../contract/runtime.ts'
 import type { ObservedAgent } from '../../contract/observed.ts'
+import type { LoadedSkill } from '../../contract/base/skill.ts'
 import { copyJson } from '../../kit/json/copy-json.ts'
 import { newId } from '../../kit/new-id.ts'
 import { tellWatcher } from '../../kit/time/tell-watcher.ts'
@@ -11,6 +12,7 @@ import { createReadInstructions } from '../keep/create-read-instructions.ts'
 import { createResourcePool } from '../keep/create-resource-pool.ts'
 import { createSlots } from '../limits/create-slots.ts'
 import type { Endings } from '../state/endings.ts'
+import type { SessionSkills } from '../state/session-skills.ts'
 import type { SessionState } from '../state/scope.ts'
 import type { SessionSeed } from './session-seed.ts'
 import type { SessionView } from './session-view.ts'
@@ -50,6 +52,8 @@ export function createSessionState(parts: SessionStateParts): SessionState {
     },
     modes,
     todos: seed.todos,
+    ownSkills: seed.ownSkills,
+    skills: joinSkills(parent?.skills ?? noSkills, seed.ownSkills),
     standingConsents: seed.standingConsents,
     claims: seed.claims,
     approvals: kept?.approvals ?? new Map(),
@@ -80,6 +84,23 @@ export function createSessionState(parts: SessionStateParts): SessionState {
       for (const listener of listeners) tellWatcher(listener, copyJson(full), onError)
       tellWatcher((seen: RuntimeEvent) => seed.listener(seen), full, onError)
     },
+  }
+}
+
+const none: readonly LoadedSkill[] = []
+const noSkills = (): readonly LoadedSkill[] => none
+
+/** The same list for as long as nothing changed. */
+function joinSkills(above: () => readonly LoadedSkill[], own: SessionSkills): SessionState['skills'] {
+  let seen: readonly (readonly LoadedSkill[])[] = []
+  let joined: readonly LoadedSkill[] = []
+  return () => {
+    const now = [above(), own.list()]
+    if (now.some((list, index) => list !== seen[index])) {
+      seen = now
+      joined = now.flat()
+    }
+    return joined
   }
 }
 

@@ -6,6 +6,7 @@ import type { StepScope } from '../../contract/base/tasks.ts'
 import type { ToolDefinition } from '../../contract/base/tool.ts'
 import type { Registered } from '../../contract/registry.ts'
 import type { RuntimeEvent } from '../../contract/events.ts'
+import type { LoadedSkill } from '../../contract/base/skill.ts'
 import type { Session, SessionNarrowing } from '../../contract/runtime.ts'
 import type { SessionMode } from './session-mode.ts'
 import type { Slots } from './slots.ts'
@@ -52,6 +53,8 @@ export interface Family {
   readonly agentSlots: Slots
   /** The session, then those above it, the nearest first. */
   readonly lineage: readonly Ancestor[]
+  /** The skills that the session and those above it follow. */
+  readonly skills: () => readonly LoadedSkill[]
   readonly children: Set<Session>
   /** Makes a job of the session of an agent that runs on after its call, and starts it. Rejects if it cannot be started. */
   hold(agent: StartingAgent): Promise<void>

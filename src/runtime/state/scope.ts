@@ -17,6 +17,7 @@ import type { Sandbox } from '../../contract/base/sandbox.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
 import type { ScheduleBook } from '../../contract/base/schedules.ts'
 import type { StepScope, TaskBook } from '../../contract/base/tasks.ts'
+import type { LoadedSkill } from '../../contract/base/skill.ts'
 import type { CallObserver } from '../../contract/telemetry.ts'
 import type { Todo } from '../../contract/base/todo.ts'
 import type { ToolDefinition } from '../../contract/base/tool.ts'
@@ -33,6 +34,7 @@ import type { RunningCalls } from './running-calls.ts'
 import type { Endings } from './endings.ts'
 import type { KeptPart, SessionApprovals, SessionBook } from './session-book.ts'
 import type { SessionMode } from './session-mode.ts'
+import type { SessionSkills } from './session-skills.ts'
 import type { Slots, ToolSlots } from './slots.ts'
 
 /**
@@ -116,6 +118,10 @@ export interface SessionState {
   readonly todos: KeptPart<readonly Todo[]>
   /** A step that it claims has to lie in each of these. */
   readonly claims: readonly StepScope[]
+  /** The skills that it follows, loaded by its own calls. */
+  readonly ownSkills: SessionSkills
+  /** With those of the sessions above. */
+  readonly skills: () => readonly LoadedSkill[]
   /** Whether standing consents answer for the person. */
   readonly standingConsents: boolean
   /** What the person allowed for this session. */

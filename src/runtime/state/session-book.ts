@@ -2,6 +2,7 @@ import type { Mode, Principal } from '../../contract/base/principal.ts'
 import type { Todo } from '../../contract/base/todo.ts'
 import type { Registered } from '../../contract/registry.ts'
 import type { SessionApproval, ToolRestriction } from '../../contract/runtime.ts'
+import type { SessionSkills } from './session-skills.ts'
 import type { SessionCounts } from './family.ts'
 
 /** A yes for the session, and until which tick it holds. */
@@ -63,6 +64,7 @@ export interface KeptSession {
   /** Undefined if no call entered plan mode. */
   readonly plan: KeptPart<EnteredPlan>
   readonly todos: KeptPart<readonly Todo[]>
+  readonly skills: SessionSkills
   /** Forgets all of it. Resolves when that is durable. */
   forget(): Promise<void>
 }

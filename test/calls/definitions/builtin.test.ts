@@ -1,6 +1,6 @@
 import { artifactTools, codeTools, jobTools, webTools, type Tool } from 'handrail'
 import { mcpTools } from 'handrail/mcp'
-import { agentDefinitionTools, planTools, taskTools, userTools } from 'handrail/tools'
+import { agentDefinitionTools, planTools, skillTools, taskTools, userTools } from 'handrail/tools'
 import { expect, test } from 'vitest'
 import { makeSource, makeTool } from '../../support/make-tool.ts'
 import { makeFolder, openRuntime } from '../../support/project.ts'
@@ -14,6 +14,7 @@ async function listAll(): Promise<Tool[]> {
     ...webTools({ search: { engine: 'brave', secret: 'BRAVE_KEY' } }).list(),
     ...jobTools().list(),
     ...artifactTools().list(),
+    ...skillTools().list(),
     ...taskTools().list(),
     ...planTools().list(),
     ...userTools().list(),
@@ -28,7 +29,7 @@ test('every built-in definition and presentation passes the checks of registrati
   const copies = tools.map((tool) => ({ ...tool }))
   const runtime = await openRuntime({ tools: [makeSource('code', 'test', copies)] })
   expect(runtime.registry.size).toBe(tools.length)
-  expect(tools.length).toBe(41)
+  expect(tools.length).toBe(43)
 })
 
 test('a source that calls itself built-in is checked like any other, and may not call itself so (DEF-8, NAME-1)', async () => {

@@ -23,6 +23,7 @@ import { boundFiles, boundSearch } from '../../limits/bound-effects.ts'
 import { openPastCalls } from '../../undo/open-past-calls.ts'
 import { openArtifacts } from '../../keep/open-artifacts.ts'
 import { openPlanMode } from '../../planning/open-plan-mode.ts'
+import { openSkills } from '../../skills/open-skills.ts'
 import { openTodos } from '../../planning/open-todos.ts'
 import { followOutput } from '../../follow-output.ts'
 import { elicit } from '../../elicitation/elicit.ts'
@@ -71,6 +72,7 @@ export function createCallContext(admitted: Admitted, scope: CallScope, watch: R
   if (needs.includes('teams')) available['teams'] = openTeams(admitted, scope, watch)
   if (needs.includes('pastCalls')) available['pastCalls'] = openPastCalls(scope, history)
   if (needs.includes('planMode')) available['planMode'] = openPlanMode(admitted, scope)
+  if (needs.includes('skills')) available['skills'] = openSkills(scope)
   if (needs.includes('todos')) available['todos'] = openTodos(admitted, scope)
   if (needs.includes('tasks')) available['tasks'] = openTasks(admitted, scope, watch)
   const ended = (): boolean => watch.ended !== undefined || watch.answered

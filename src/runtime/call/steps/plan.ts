@@ -25,6 +25,7 @@ import type { TenantContext, CallScope } from '../../state/scope.ts'
 import { nothingPlanned, planInTime } from '../../limits/plan-in-time.ts'
 import { createRunWatch } from '../../limits/run-watch.ts'
 import { saidDigest } from '../../state/said-digest.ts'
+import { followedSkills } from '../../skills/followed-skills.ts'
 import { approvalKey } from '../../permission/session-approvals.ts'
 import { toCallError } from '../../state/to-call-error.ts'
 
@@ -126,6 +127,7 @@ function decideOn(
     principal: session.principal,
     mode: session.mode,
     ancestors: session.ancestors,
+    skills: followedSkills(scope),
     operations: planned.operations,
     input: recalled.input,
     granted: answered.by,
