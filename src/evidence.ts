@@ -12,11 +12,10 @@ export type {
   StoredRecord,
   Verification,
 } from './contract/evidence.ts'
-export {
-  rebuildArchive,
-  type RebuildReport,
-  type RebuildRequest,
-} from './evidence/archive/rebuild-archive.ts'
+export { pruneEvidence, type PruneReport } from './compose/archive/prune-evidence.ts'
+export { rebuildArchive, type RebuildRequest } from './compose/archive/rebuild-archive.ts'
+export type { RebuildReport } from './evidence/archive/rebuild-archive.ts'
+export type { PruneRequest } from './evidence/prune-evidence.ts'
 export { openKeyFiles, type Anchor, type KeyFiles, type Mark } from './evidence/chain/key-files.ts'
 export { rotateKey, type KeyRotation } from './evidence/chain/rotate-key.ts'
 export type { SigningKey } from './evidence/chain/signing-key.ts'
@@ -25,7 +24,6 @@ export { exportEvidence, type ExportOptions } from './evidence/export/export-evi
 export type { ExportHeader } from './evidence/export/export-format.ts'
 export { importEvidence, type ImportReport, type ImportRequest } from './evidence/export/import-evidence.ts'
 export { verifyExport, type ExportVerification } from './evidence/export/verify-export.ts'
-export { pruneEvidence, type PruneReport, type PruneRequest } from './evidence/prune-evidence.ts'
 export type { Finding } from './evidence/resolve-outcome.ts'
 export type {
   ObserveOptions,

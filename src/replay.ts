@@ -9,3 +9,9 @@ export {
   type ReplayRequest,
   type SkippedCall,
 } from './compose/replay/replay-run.ts'
+export {
+  replayAgentRun,
+  type AgentReplay,
+  type AgentReplayRequest,
+} from './compose/replay/agent/replay-agent-run.ts'
+export type { AgentDivergence, ReplayTask, SkippedPart } from './compose/replay/agent/replaying.ts'

@@ -51,6 +51,15 @@ export async function assembleRuntime(
   return toRuntime(parts)
 }
 
+const partsOf = new WeakMap<Runtime, RuntimeParts>()
+
+/** What a runtime is made of that this module made. */
+export function findParts(runtime: Runtime): RuntimeParts {
+  const parts = partsOf.get(runtime)
+  if (parts === undefined) throw new Error('The runtime was not made here.')
+  return parts
+}
+
 function toRuntime(parts: RuntimeParts): Runtime {
   const { resolved, announcements, stores, registry, consents, tenants, feeds } = parts
   const approvals = toPendingApprovals(parts.approvals)
@@ -128,6 +137,7 @@ function toRuntime(parts: RuntimeParts): Runtime {
     }),
   }
   const closeAll = openClosings(runtime)
+  partsOf.set(runtime, parts)
   return runtime
 }
 

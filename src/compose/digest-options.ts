@@ -1,3 +1,4 @@
+import type { AgentModel } from '../contract/agent-run.ts'
 import type { DecisionPoint } from '../contract/decision-point.ts'
 import type { TenantPolicy } from '../contract/policy.ts'
 import { canonicalJson } from '../kit/json/canonical-json.ts'
@@ -34,6 +35,7 @@ const aside = [
 
 /** Options whose meaning stands in the resolved ones, and does not hang on how they were written. */
 const resolvedElsewhere = [
+  'agents',
   'disallowedTools',
   'env',
   'home',
@@ -56,25 +58,39 @@ interface Deciding {
 }
 
 /** Names everything that decides about the calls of a tenant: what is decided by other options has another digest. */
-export function digestOptions({ options, resolved, own, points }: Deciding): string {
+export function digestOptions(deciding: Deciding): string {
+  return digest(canonicalJson(describeOptions(deciding)))
+}
+
+/** Everything that decides about the calls of a tenant, as far as JSON can say it. */
+export function describeOptions({ options, resolved, own, points }: Deciding): object {
   const left = new Set<string>([...aside, ...resolvedElsewhere])
   const rest = Object.entries(options).filter(([name]) => !left.has(name))
   const { now: _now, tick: _tick, env, ...places } = resolved
-  return digest(
-    canonicalJson({
-      ...Object.fromEntries(rest),
-      allowedTools: options.allowedTools ?? [],
-      decisionPoints: points.map((point) => [point.id, point.digest]),
-      hooks: (options.hooks ?? []).map(describeHook),
-      overlapCalls: options.overlapCalls ?? false,
-      policy: { ...options.policy, tenants: undefined },
-      projectConfiguration: (options.projectConfiguration?.rules ?? []).filter(isTightening),
-      sandbox: describeSandbox(options.sandbox),
-      own,
-      resolved: { ...places, env: Object.keys(env).sort() },
-      defaultSensitivePaths,
-    }),
-  )
+  return {
+    ...Object.fromEntries(rest),
+    ...(options.agents !== undefined && { agents: describeAgents(options.agents) }),
+    allowedTools: options.allowedTools ?? [],
+    decisionPoints: points.map((point) => [point.id, point.digest]),
+    hooks: (options.hooks ?? []).map(describeHook),
+    overlapCalls: options.overlapCalls ?? false,
+    policy: { ...options.policy, tenants: undefined },
+    projectConfiguration: (options.projectConfiguration?.rules ?? []).filter(isTightening),
+    sandbox: describeSandbox(options.sandbox),
+    own,
+    resolved: { ...places, env: Object.keys(env).sort() },
+    defaultSensitivePaths,
+  }
+}
+
+/** A model is known by its name: what else an SDK keeps in it may hold a key. */
+function describeAgents({ model, models = {}, ...rest }: NonNullable<RuntimeOptions['agents']>): object {
+  const nameOf = ({ provider, modelId }: AgentModel): string => `${provider}/${modelId}`
+  return {
+    ...rest,
+    model: model && nameOf(model),
+    models: Object.fromEntries(Object.entries(models).map(([name, each]) => [name, nameOf(each)])),
+  }
 }
 
 /** A sandbox of the host program's own is known as that only. */

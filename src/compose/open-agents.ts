@@ -8,14 +8,16 @@ import { describeSkills } from '../agents/skills/describe-skills.ts'
 import type { SkillRegistry } from '../contract/services/skill.ts'
 import type { AgentDefinitionRegistry } from '../contract/services/agent-definition.ts'
 import { runtimeOver } from '../contract/agent-host.ts'
-import type { AgentRun, AgentRuns } from '../contract/agent-run.ts'
+import type { AgentRun, AgentRuns, RunEvent } from '../contract/agent-run.ts'
 import type { PendingApprovals } from '../contract/pending-approval.ts'
 import type { RunOptions, Session } from '../contract/runtime.ts'
+import { once } from '../kit/time/once.ts'
 import { reserveModelUse } from '../runtime/limits/model-budgets.ts'
 import type { Family } from '../runtime/state/family.ts'
 import { createAgentWorktrees } from './agent-worktrees.ts'
 import type { AgentOptions } from './options/agent-options.ts'
 import type { RuntimeParts } from './runtime-parts.ts'
+import { catchUp, createRunFiles } from './run-files.ts'
 import { localTenant } from './tenant-contexts.ts'
 
 /** The agents of a runtime. */
@@ -58,13 +60,23 @@ export function openAgents(parts: RuntimeParts, around: AgentSurroundings): Agen
     }),
     kept: (session) => keptAgents(session, ports),
   }
+  const { stores, redactor, onError } = parts
+  const caughtUp = once(async () => {
+    if (stores.archive === undefined) return
+    const { store, archive } = stores
+    await catchUp(archive, { store, book: ports.book, redactor }).catch((cause: unknown) =>
+      onError({ call: '', tool: '', cause }),
+    )
+  })
   return {
     runs: ports.book,
     async run(options) {
+      await caughtUp()
       const { openRun } = await import('../agents/loop/open-run.ts')
       return openRun(options, ports)
     },
     async runAs(id, options) {
+      await caughtUp()
       const { openRun } = await import('../agents/loop/open-run.ts')
       return openRun(options, ports, { id, nodes: [], worktree: undefined })
     },
@@ -79,10 +91,11 @@ export function openAgents(parts: RuntimeParts, around: AgentSurroundings): Agen
 const usualPools = { default: { size: 4, description: 'Workers for the steps of any task.' } }
 
 function toPorts(
-  { stores: { store }, tenants, resolved, onError }: RuntimeParts,
+  { stores, tenants, resolved, redactor, onError }: RuntimeParts,
   { approvals, families, openSession, options }: AgentSurroundings,
   open: Set<AgentRun>,
 ): Omit<ChildPorts, 'resumeAgents'> {
+  const { store } = stores
   const contextOf = ({ principal: { tenant } }: Session) => tenants.of(tenant).context
   const runs = new WeakMap<Session, OpenRun>()
   const { model, models = {}, childrenPerSession = 100, workerPools = usualPools } = options
@@ -95,6 +108,7 @@ function toPorts(
     openSession,
     checker: context.checker,
     now: resolved.now,
+    narrowingOf: (session) => families.get(session)?.narrowing() ?? { restrictions: [] },
     async describeSkills(session) {
       const { services, project, redactor } = contextOf(session)
       const registry = services['skillRegistry'] as SkillRegistry | undefined
@@ -119,6 +133,8 @@ function toPorts(
         runs.delete(state.session)
       }
     },
+    kept: createRunFiles(stores.archive, { redactor, tenants, onError }),
+    told: (run, event) => tell(families.get(run.session), event),
     childrenPerSession,
     workerPools,
     teams,
@@ -141,6 +157,39 @@ function toPorts(
       await family.hold(agent)
     },
     report: (agent, cause) => onError({ call: '', tool: `agent ${agent}`, cause }),
+  }
+}
+
+/** Tells those who follow the session of a run what happens in it: what a call does, they are told by the call. */
+function tell(family: Family | undefined, event: RunEvent): void {
+  switch (event.type) {
+    case 'run_started':
+      return family?.emit({
+        type: event.type,
+        level: 'info',
+        summary: `run ${event.run} ${event.resumed ? 'goes on' : 'starts'}`,
+        data: { run: event.run, resumed: event.resumed },
+      })
+    case 'turn_ended':
+      return family?.emit({
+        type: event.type,
+        level: 'info',
+        summary: `turn ${event.turn} answered`,
+        data: { turn: event.turn, usage: { ...event.usage } },
+      })
+    case 'compacted':
+      return family?.emit({ type: event.type, level: 'info', summary: 'conversation summarised' })
+    case 'run_ended': {
+      const { id, endReason, turns, usage } = event.result
+      return family?.emit({
+        type: event.type,
+        level: endReason === 'failed' ? 'fault' : 'info',
+        summary: `run ${id} ended with ${endReason}`,
+        data: { run: id, end_reason: endReason, turns, usage: { ...usage } },
+      })
+    }
+    default:
+      return undefined
   }
 }
 

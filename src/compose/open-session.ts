@@ -2,7 +2,7 @@ import { SetupError } from '../contract/base/errors.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
 import { roles, type Principal, type Role } from '../contract/base/principal.ts'
 import type { StepScope } from '../contract/services/tasks.ts'
-import type { Session, SessionOptions, ToolRestriction } from '../contract/runtime.ts'
+import type { Session, SessionNarrowing, SessionOptions, ToolRestriction } from '../contract/runtime.ts'
 import type { LoadedSkill } from '../contract/services/skill.ts'
 import type { OwnTool } from '../contract/observed.ts'
 import type { Registered } from '../contract/registry.ts'
@@ -73,6 +73,7 @@ export function openSession(
   const ownSkills = resumed?.skills ?? createSessionSkills()
   const mode = createSessionMode({ opened, plan, above: parent?.mode })
   const narrowing = createRestrict(kept, () => context.now())
+  const lists = structuredClone(pickNarrowing(given))
   const restrictions = joinRestrictions(narrowing.restrictions, ofSkills(ownSkills))
   const { session, family } = createSession({
     tenant: () => context.latest(),
@@ -99,6 +100,7 @@ export function openSession(
         restrictions,
       }),
     ...narrowing,
+    narrowing: () => ({ ...lists, restrictions: narrowing.restrictions.list() }),
     restrictions,
     id: around.id,
     worktree,
@@ -116,6 +118,18 @@ export function openSession(
   })
   around.families.set(session, family)
   return session
+}
+
+function pickNarrowing({
+  allowedTools,
+  disallowedTools,
+  model,
+}: SessionOptions): Omit<SessionNarrowing, 'restrictions'> {
+  return {
+    ...(allowedTools !== undefined && { allowedTools }),
+    ...(disallowedTools !== undefined && { disallowedTools }),
+    ...(model !== undefined && { model }),
+  }
 }
 
 function copyClaims({ task, steps }: StepScope): StepScope {

@@ -21,7 +21,7 @@ export async function openStores({ options, now, onError }: StoresRequest) {
       : await openSigned(opened, { dir: options.signing.dir, now, onError })
   const artifacts = await openArtifacts(options)
   const archive =
-    options.archive === undefined ? undefined : await openArchive(options.archive.dir, artifacts, onError)
+    options.archive === undefined ? undefined : await openArchive(options.archive, artifacts, onError)
   const history = await openHistory({ options, now, onError })
   const evidence = createEvidence({ store, now, ...(archive !== undefined && { archive }) })
   const recovered = await evidence.recover()
@@ -104,7 +104,16 @@ async function openSigned(
   return signed
 }
 
-async function openArchive(dir: string, artifacts: ArtifactStore, onError: StoresRequest['onError']) {
+async function openArchive(
+  { dir, logBytes }: NonNullable<RuntimeOptions['archive']>,
+  artifacts: ArtifactStore,
+  onError: StoresRequest['onError'],
+) {
   const { createRunArchive } = await import('../evidence/archive/create-run-archive.ts')
-  return createRunArchive({ dir, artifacts, onError: (cause) => onError({ call: '', tool: '', cause }) })
+  return createRunArchive({
+    dir,
+    logBytes,
+    artifacts,
+    onError: (cause) => onError({ call: '', tool: '', cause }),
+  })
 }

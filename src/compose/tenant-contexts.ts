@@ -10,7 +10,7 @@ import { planBudgets } from '../runtime/limits/budgets.ts'
 import type { TenantContext } from '../runtime/state/scope.ts'
 import { compilePattern } from '../schema/pattern/compile-pattern.ts'
 import type { Launcher } from '../sandboxes/programs/launcher/create-launcher.ts'
-import { digestOptions } from './digest-options.ts'
+import { describeOptions, digestOptions } from './digest-options.ts'
 import { openSandbox } from './open-sandbox.ts'
 import {
   resolveRuntimeOptions,
@@ -26,6 +26,8 @@ export interface ResolvedTenant {
   readonly context: TenantContext
   readonly options: RuntimeOptions
   readonly resolved: ResolvedOptions
+  /** What the digest of the policy stands for. */
+  readonly describe: () => object
 }
 
 /** The contexts of all tenants. Each is made when its tenant is first seen. */
@@ -121,7 +123,9 @@ export function createTenantContexts(
       instructionFiles: new Set([...instructionFiles, ...(from.instructionFiles ?? [])]),
       env: Object.keys(resolved.env),
     }
-    return { context, options: tenantOptions, resolved }
+    const describe = (): object =>
+      describeOptions({ options: { ...from, hooks }, resolved, own, points: context.decisionPoints })
+    return { context, options: tenantOptions, resolved, describe }
   }
   const find = (tenant: string): ResolvedTenant => {
     let made = current.made.get(tenant)

@@ -179,7 +179,14 @@ export interface StoredRun {
   readonly usage: RunUsage
   /** Absent while it runs, and of one whose process was ended. */
   readonly endReason?: RunEndReason
+  readonly endedAt?: number
   readonly error?: CallError
+  /** Of a run that a call started: that call, its session, and its run if it is of one. */
+  readonly parent?: { readonly session: string; readonly toolCallId: string; readonly run?: string }
+  /** Id of the definition of its agent. */
+  readonly definition?: string
+  /** When its conversation was pruned, in milliseconds since the epoch. It cannot go on then. */
+  readonly prunedAt?: number
 }
 
 /** The runs of agents in a store. */

@@ -6,6 +6,7 @@ export type DocumentKind =
   | 'run_model'
   | 'child'
   | 'node'
+  | 'brief'
   | 'worktree'
   | 'task'
   | 'step'

@@ -18,6 +18,8 @@ export interface RuntimeEvent {
     | 'service_missing'
     | 'instructions_read'
     | 'mode_changed'
+    | 'turn_ended'
+    | 'compacted'
   /** Counts up within a session: the order's truth. */
   sequence: number
   /** fault: Handrail or the tool broke; failure: an expected no; info: all well. */

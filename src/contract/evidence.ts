@@ -16,6 +16,8 @@ export type EventName =
   | 'permission_failed'
   | 'session_started'
   | 'session_ended'
+  | 'run_started'
+  | 'run_ended'
   | 'job_ended'
   | 'tool_registered'
   | 'tool_updated'

@@ -108,6 +108,11 @@ export interface ToolRestriction {
   name?: string
 }
 
+/** What narrows the tools of a session, beside its role and mode: what it was opened with, and its restrictions, the oldest first. */
+export interface SessionNarrowing extends Pick<SessionOptions, 'allowedTools' | 'disallowedTools' | 'model'> {
+  readonly restrictions: readonly ToolRestriction[]
+}
+
 /** One principal's work in one project. */
 export interface Session {
   readonly id: string

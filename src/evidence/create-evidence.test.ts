@@ -127,6 +127,8 @@ test('shows the archive a call only once its end is durable, with its begin', as
   const archive: RunArchive = {
     ended: (begin, end, result) => seen.push([begin.record.call, begin.body, end.outcome, result.summary]),
     event: () => {},
+    run: () => {},
+    read: async () => undefined,
     flush: async () => {},
     close: async () => void seen.push('closed'),
   }

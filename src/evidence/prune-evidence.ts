@@ -18,7 +18,7 @@ export interface PruneRequest {
 }
 
 /** What went. */
-export interface PruneReport {
+export interface PrunedEvidence {
   /** Inputs and results, by tenant that lost some. */
   bodies: ReadonlyMap<string, number>
   artifacts: number
@@ -27,7 +27,7 @@ export interface PruneReport {
 }
 
 /** Removes old inputs and results and keeps their records, with a note in the chain of each tenant that lost some. */
-export async function pruneEvidence(request: PruneRequest): Promise<PruneReport> {
+export async function pruneEvidence(request: PruneRequest): Promise<PrunedEvidence> {
   const { before, tenant, archive } = request
   return {
     bodies: await pruneBodies(request),

@@ -1,5 +1,5 @@
-import { readdir, readFile, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { isPlainObject } from '../kit/json/is-plain-object.ts'
 
 export interface PruneRunsRequest {
@@ -17,12 +17,27 @@ export async function pruneRuns({ dir, before, tenant }: PruneRunsRequest): Prom
   let pruned = 0
   for (const entry of await readFolder(root)) {
     const folder = join(root, entry.name)
+    if (entry.name.startsWith(going)) {
+      await rm(folder, { recursive: true, force: true })
+      continue
+    }
     if (!entry.isDirectory() || (await isWritten(folder, before))) continue
     if (tenant !== undefined && (await readTenant(folder)) !== tenant) continue
-    await rm(folder, { recursive: true, force: true })
+    await remove(folder)
     pruned += 1
   }
   return pruned
+}
+
+/** What a killed prune leaves begins with this. */
+const going = '.pruned-'
+
+/** Takes the name away first, so that no reader finds half a folder. */
+async function remove(folder: string): Promise<void> {
+  const gone = join(dirname(folder), `${going}${basename(folder)}`)
+  await rm(gone, { recursive: true, force: true })
+  await rename(folder, gone)
+  await rm(gone, { recursive: true, force: true })
 }
 
 /** Whether any file in it was written since then. */

@@ -7,6 +7,8 @@ export interface Restrictions {
   readonly version: number
   /** Whether all that is in force lets this tool through. */
   permits(name: string): boolean
+  /** All of them, the oldest first. */
+  list(): readonly ToolRestriction[]
   /** Puts one on top. The returned function takes this very one away, in whatever order, and does nothing a second time. */
   add(restriction: ToolRestriction): () => void
 }
@@ -16,7 +18,7 @@ type Restriction = ToolLists & { readonly replace: boolean }
 /** Restrictions that are kept elsewhere: `list` returns the same list for as long as nothing changed. */
 export function restrictionsOf(
   list: () => readonly ToolRestriction[],
-): Pick<Restrictions, 'version' | 'permits'> {
+): Pick<Restrictions, 'version' | 'permits' | 'list'> {
   let seen: readonly ToolRestriction[] | undefined
   let inForce: readonly Restriction[] = []
   let version = 0
@@ -34,6 +36,7 @@ export function restrictionsOf(
       return version
     },
     permits: (name) => look().every((each) => passesLists(name, each)),
+    list,
   }
 }
 
@@ -81,6 +84,12 @@ export function createRestrictions(): Restrictions {
       return version
     },
     permits: (name) => inForce.every((each) => passesLists(name, each)),
+    list: () =>
+      stack.map(({ allowed, disallowed, replace }) => ({
+        allowedTools: [...allowed],
+        disallowedTools: [...disallowed],
+        replace,
+      })),
     add(restriction) {
       const own = toRestriction(restriction)
       stack.push(own)

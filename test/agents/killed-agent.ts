@@ -1,8 +1,8 @@
-import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createRuntime, defineTool } from 'handrail'
+import { createRuntime } from 'handrail'
 import type { AgentModel } from 'handrail/agents'
+import { killedOptions } from './killed-options.ts'
 
 /**
  * A process that is killed at any time. It goes on with the run that was not over, or starts one, and another, each of four answers with calls: one
@@ -11,38 +11,12 @@ import type { AgentModel } from 'handrail/agents'
 const [folder = '', most = '1000'] = process.argv.slice(2)
 const turns = 4
 
-function lineTool(name: string) {
-  return defineTool({
-    name,
-    description: 'Adds a line to a file.',
-    permission: 'write',
-    input: { type: 'object', properties: { line: { type: 'string' } }, required: ['line'] },
-    async run({ line }) {
-      await sleep(Math.random() * 3)
-      appendFileSync(join(folder, 'lines'), `${line}\n`)
-      await sleep(Math.random() * 3)
-      return { line }
-    },
-  })
-}
-
-const look = defineTool({
-  name: 'demo.look',
-  description: 'Looks.',
-  permission: 'readonly',
-  input: { type: 'object', properties: {} },
-  run: async () => {
-    await sleep(Math.random() * 3)
-    return 'seen'
-  },
-})
-
 const runtime = await createRuntime({
   project: folder,
   home: folder,
-  tools: [look, lineTool('demo.add'), lineTool('demo.ask')],
-  policy: { rules: [{ effect: 'allow', tools: ['demo.add'] }] },
+  ...killedOptions(folder),
   store: { path: join(folder, 'store.db') },
+  archive: { dir: folder },
 })
 
 /** Says what comes next by what it was told: its calls have the same ids in every answer. */

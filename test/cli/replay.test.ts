@@ -86,6 +86,6 @@ test('a session that is not there, or not in the tenant, and no session at all (
   const nothing = await replay(place)
   expect([nothing.code, nothing.stdout]).toEqual([2, ''])
   expect(nothing.stderr).toMatch(
-    /Name a session\..*\nUsage: handrail evidence replay <session> \[options\]\n/,
+    /Name a run or a session\..*\nUsage: handrail evidence replay <run \| session> \[options\]\n/,
   )
 })

@@ -100,7 +100,7 @@ const commands: { readonly [command: string]: readonly string[] } = {
   ],
   'evidence show': ['--tenant TENANT', '--json'],
   'evidence verify': ['--file FILE', '--tenant TENANT', '--json'],
-  'evidence replay': ['--tenant TENANT', '--json'],
+  'evidence replay': ['--policy FILE', '--system FILE', '--tenant TENANT', '--json'],
   'evidence export': ['--out FILE', '--session ID', '--tenant TENANT', '--json'],
   'evidence import': ['--trust KEY,…', '--tenant TENANT', '--json'],
   'evidence resolve': [

@@ -36,7 +36,7 @@ test('the logs of a run are written from the store as they were written live: ev
   expect(Object.keys(live)).toEqual([`${run.session}/logs/errors.jsonl`, `${run.session}/logs/tools.jsonl`])
   const elsewhere = makeFolder()
   const report = await rebuild(run, elsewhere)
-  expect(report).toEqual({ sessions: [run.session], calls: run.results.length, pruned: 0 })
+  expect(report).toEqual({ sessions: [run.session], calls: run.results.length, pruned: 0, runs: [] })
   expect(readLogs(elsewhere)).toEqual(live)
   const folder = join(elsewhere, 'runs', run.session)
   expect(readdirSync(folder).toSorted()).toEqual(['archive', 'deliverables', 'logs', 'run.json', 'workspace'])
@@ -56,7 +56,7 @@ test('a rebuild puts right what was changed or lost, and leaves alone what no st
   rmSync(join(folder, 'logs', 'tools.jsonl'))
   expect(await rebuild(run, dir, run.session)).toMatchObject({ calls: run.results.length })
   expect([readLogs(dir), readFileSync(join(folder, 'events.jsonl'), 'utf8')]).toEqual([live, events])
-  expect(await rebuild(run, dir, 'ses_none')).toEqual({ sessions: [], calls: 0, pruned: 0 })
+  expect(await rebuild(run, dir, 'ses_none')).toEqual({ sessions: [], calls: 0, pruned: 0, runs: [] })
   expect(readdirSync(dir)).toEqual(['runs'])
 })
 

@@ -88,10 +88,15 @@ test('old artifacts and runs go with the inputs and results that were in them, a
     )
     return found.map((bytes) => bytes && Buffer.from(bytes).toString())
   }
-  expect(await prune('local')).toEqual({ bodies: new Map([['local', 4]]), artifacts: 1, runs: 1 })
+  expect(await prune('local')).toEqual({
+    bodies: new Map([['local', 4]]),
+    artifacts: 1,
+    runs: 1,
+    conversations: 0,
+  })
   expect(await there()).toEqual([undefined, 'shared', 'theirs', 'new'])
-  expect(await prune()).toEqual({ bodies: new Map([['acme', 2]]), artifacts: 1, runs: 1 })
+  expect(await prune()).toEqual({ bodies: new Map([['acme', 2]]), artifacts: 1, runs: 1, conversations: 0 })
   expect(await there()).toEqual([undefined, 'shared', undefined, 'new'])
-  expect(await prune()).toEqual({ bodies: new Map(), artifacts: 0, runs: 0 })
+  expect(await prune()).toEqual({ bodies: new Map(), artifacts: 0, runs: 0, conversations: 0 })
   expect(verifyEvidence(runtime.store).ok).toBe(true)
 })

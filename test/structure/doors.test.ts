@@ -440,15 +440,20 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
     ],
   },
   'handrail/replay': {
-    values: ['explainCall', 'replayRun'],
+    values: ['explainCall', 'replayAgentRun', 'replayRun'],
     types: [
+      'AgentDivergence',
+      'AgentReplay',
+      'AgentReplayRequest',
       'CallExplanation',
       'Difference',
       'Divergence',
       'ExplainRequest',
       'Replay',
       'ReplayRequest',
+      'ReplayTask',
       'SkippedCall',
+      'SkippedPart',
     ],
   },
   'handrail/sandbox': {

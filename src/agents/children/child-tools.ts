@@ -8,7 +8,7 @@ import type { Session } from '../../contract/runtime.ts'
  * may not use it has not, whatever it asks for.
  */
 export function childTools(
-  { allowedTools, kind, team }: ChildWish,
+  { allowedTools, kind, team }: Pick<ChildWish, 'allowedTools' | 'kind' | 'team'>,
   { definition, parent }: { definition: RegisteredAgentDefinition | undefined; parent: Session },
 ): readonly string[] | undefined {
   const isWorker = kind === 'worker'

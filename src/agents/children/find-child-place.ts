@@ -39,8 +39,8 @@ export function placeOf(
     before.parent?.background !== undefined &&
     endOf(before, store)?.how === 'interrupted' &&
     book.transcript(first, tenant).some((node) => node.type === 'user' && node.text.includes(task))
-  if (isCutOff || isInterrupted || before.endReason === 'approval_pending')
-    return { id: first, before, first }
+  const goesOn = isCutOff || isInterrupted || before.endReason === 'approval_pending'
+  if (goesOn && before.prunedAt === undefined) return { id: first, before, first }
   const run = ports.runOf(session)
   const isSameCall = run !== undefined && before.parent?.run === run.id && toolCallId.startsWith(`${run.id}.`)
   return isSameCall && before.state === 'ended'

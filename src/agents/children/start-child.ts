@@ -4,15 +4,14 @@ import type { RegisteredAgentDefinition } from '../../contract/services/agent-de
 import type { ChildWish } from '../../contract/services/child-agents.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { StepScope } from '../../contract/services/tasks.ts'
-import type { RunOptions, SessionOptions } from '../../contract/runtime.ts'
 import { openRun } from '../loop/open-run.ts'
 import type { BackgroundCall, KeptRun } from '../loop/run-book.ts'
 import type { OpenRun } from '../loop/run-state.ts'
 import type { JoinedTeam } from '../teams/create-team-book.ts'
 import { toTitle } from './background.ts'
 import type { ChildPorts } from './child-ports.ts'
-import { childTask } from './child-task.ts'
-import { childTools } from './child-tools.ts'
+import { childSession, childTask, least } from './child-options.ts'
+import { childPrompt } from './child-prompt.ts'
 import { findModel } from './choose.ts'
 import { openWorktree, worktreeName } from './worktree.ts'
 
@@ -68,10 +67,10 @@ async function startChild(
   start: Start,
   about: About & { signal: AbortSignal },
 ): Promise<AgentRun> {
-  const { call, ports, id, before, definition, joined } = start
+  const { call, ports, id, before, definition, joined, worker } = start
   const { model, parentRun, nodes, isolated, background, timeoutMs } = about
-  const maxTurns = least(wish.maxTurns, definition?.limits?.maxTurns)
-  const output = wish.output ?? definition?.outputSchema
+  const ground = { definition, parent: call.session, settings: parentRun?.kept.settings }
+  const how = childTask(wish, ground)
   const signal = withinTime(about.signal, timeoutMs)
   const { session, toolCallId, waits } = call
   const worktree = isolated
@@ -82,24 +81,28 @@ async function startChild(
     toolCallId,
     ...(parentRun !== undefined && { run: parentRun.id }),
     ...(wish.definition !== undefined && { definition: wish.definition }),
+    wish: withoutTask(wish),
     ...(background !== undefined && { background }),
     ...(isolated && { worktree: worktreeName(id) }),
   }
-  const task = before === undefined ? { prompt: childTask({ ...wish, output }, joined) } : { resume: id }
+  const prompt = childPrompt({ ...wish, output: how.output }, joined)
+  const task = before === undefined ? { prompt } : { resume: id }
   return openRun(
     {
+      ...how,
       ...task,
       model,
-      session: sessionOf(wish, start),
+      session: {
+        ...childSession(wish, ground),
+        parent: session,
+        agent: { agentId: worker?.id ?? definition?.id ?? wish.kind, runId: id },
+        ...(worker !== undefined && { claims: worker.claims }),
+      },
       signal,
       wait: background !== undefined || waits,
-      ...inherited(parentRun),
-      ...toldBy(wish, { definition, parentRun }),
-      ...(maxTurns !== undefined && { maxTurns }),
-      ...(output !== undefined && { output }),
     },
     ports,
-    { id, parent, nodes, worktree: worktree?.path },
+    { id, parent, definition, nodes, worktree: worktree?.path },
   )
 }
 
@@ -121,50 +124,8 @@ function toBackground(
   }
 }
 
-/** Its session is below that of the call, so that it can do what that one may, or less, whatever is asked for here. */
-function sessionOf(wish: ChildWish, start: Start): SessionOptions {
-  const { id, definition, worker } = start
-  const parent = start.call.session
-  const allowedTools = childTools(wish, { definition, parent })
-  return {
-    parent,
-    role: wish.kind === 'sub' ? (definition?.role ?? 'sub') : wish.kind,
-    agent: { agentId: worker?.id ?? definition?.id ?? wish.kind, runId: id },
-    ...(worker !== undefined && { claims: worker.claims }),
-    ...(allowedTools !== undefined && { allowedTools }),
-    ...(definition?.disallowedTools !== undefined && { disallowedTools: definition.disallowedTools }),
-    ...(definition?.mode !== undefined && { mode: definition.mode }),
-  }
-}
-
-/** How an agent works: as its definition says, which is text of a stranger if the project wrote it; a fork as its parent. */
-function toldBy(
-  { kind }: ChildWish,
-  about: { definition: RegisteredAgentDefinition | undefined; parentRun: OpenRun | undefined },
-): Pick<RunOptions, 'system' | 'instructions'> {
-  const { definition, parentRun } = about
-  const { system, instructions = [] } = parentRun?.kept.settings ?? {}
-  if (kind === 'fork' || definition === undefined)
-    return { instructions, ...(kind === 'fork' && system !== undefined && { system }) }
-  return definition.origin === 'project'
-    ? { instructions: [...instructions, definition.instructions] }
-    : { instructions, system: definition.instructions }
-}
-
-function least(...limits: readonly (number | undefined)[]): number | undefined {
-  const known = limits.filter((limit) => limit !== undefined)
-  return known.length === 0 ? undefined : Math.min(...known)
-}
-
-/** What an agent has from the one that started it, as it works with the same provider for the same project. */
-function inherited(parentRun: OpenRun | undefined) {
-  const { presentation, price, providerOptions, contextTokens } = parentRun?.kept.settings ?? {}
-  return {
-    ...(presentation !== undefined && { presentation }),
-    ...(price !== undefined && { price }),
-    ...(providerOptions !== undefined && { providerOptions }),
-    ...(contextTokens !== undefined && { contextTokens }),
-  }
+function withoutTask({ task: _task, ...wish }: ChildWish): Omit<ChildWish, 'task'> {
+  return wish
 }
 
 /** What was said before the answer whose calls run now. */

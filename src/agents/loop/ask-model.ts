@@ -5,6 +5,7 @@ import { callError } from '../../kit/result/call-error.ts'
 import { newId } from '../../kit/new-id.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
+import { briefOf, isSameBrief } from './brief.ts'
 import { addUsage, toUsage } from './count-usage.ts'
 import type { ModelUse, NewNode, OpenRun, RunEnd } from './run-state.ts'
 import { untilAborted } from './until-aborted.ts'
@@ -18,11 +19,12 @@ export async function askModel(run: OpenRun): Promise<RunEnd | undefined> {
   const { kept, tell } = run
   const turn = kept.turns + 1
   tell({ type: 'turn_started', turn })
-  const answer = await request(run, {
-    prompt: promptOf(run),
-    tools: run.calls.tools,
-    tell,
-  })
+  const { tools } = run.calls
+  const { session, ports } = run
+  const narrowing = ports.narrowingOf(session)
+  const brief = briefOf({ settings: kept.settings, calls: { tools }, session, narrowing })
+  if (!isSameBrief(run.brief, brief)) run.brief = brief
+  const answer = await request(run, { prompt: promptOf(run), tools, tell })
   if ('endReason' in answer) return answer
   const usage = toUsage(answer.tokens, kept.settings.price)
   const { content, finishReason } = answer

@@ -4,6 +4,7 @@ import type { ModelMessage, ModelPart } from '../../doors/language-model/message
 import { callError } from '../../kit/result/call-error.ts'
 import { request } from './ask-model.ts'
 import { addUsage, toUsage } from './count-usage.ts'
+import type { RunSettings } from './run-settings.ts'
 import type { OpenRun, RunEnd } from './run-state.ts'
 import { estimateTokens } from './estimate-tokens.ts'
 import { promptOf } from './prompt-of.ts'
@@ -16,7 +17,13 @@ const full = 0.8
  * Whether the conversation fills four fifths of the window of the model: what the last request took, as the provider counted it, and what came since, by
  * its length.
  */
-export function isFull({ nodes, kept }: OpenRun): boolean {
+export function isFull({
+  nodes,
+  kept,
+}: {
+  nodes: readonly TranscriptNode[]
+  kept: { readonly settings: Pick<RunSettings, 'contextTokens'> }
+}): boolean {
   const { contextTokens = defaultContextTokens } = kept.settings
   const summary = nodes.findLastIndex(({ type }) => type === 'summary')
   const counted = nodes.findLastIndex((node, index) => index > summary && node.type === 'assistant')

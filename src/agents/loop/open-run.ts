@@ -10,8 +10,10 @@ import { isDocumentChanged } from '../../kit/result/is-document-changed.ts'
 import { newId } from '../../kit/new-id.ts'
 import { noUsage } from './count-usage.ts'
 import { createEventQueue } from './create-event-queue.ts'
-import { toJson, unknownRun, type KeptRun } from './run-book.ts'
+import { prunedRun, toJson, unknownRun, type KeptRun } from './run-book.ts'
 import { runAgent } from './run-agent.ts'
+import { briefOf, isSameBrief, type RunBrief } from './brief.ts'
+import { toStartNote } from './run-notes.ts'
 import { checkRunOptions, isSession, toKeptSession, toSettings } from './run-settings.ts'
 import type { RunPlace, NewNode, OpenRun, RunPorts } from './run-state.ts'
 
@@ -37,8 +39,12 @@ export async function openRun(options: RunOptions, ports: RunPorts, place?: RunP
     if (isOwn) await session.close()
   }
   let state: OpenRun
+  const tell = (event: RunEvent): void => {
+    queue.push(event)
+    ports.told(state, event)
+  }
   try {
-    state = toOpenRun(options, { id, before, place, session, ports, signal, tell: queue.push })
+    state = toOpenRun(options, { id, before, place, session, ports, signal, tell })
     own.add(id)
     await begin(state, options, { before, first: place?.nodes ?? [] })
   } catch (error) {
@@ -77,7 +83,8 @@ function loadRun(
   const tenant = (isSession(session) ? session.principal.tenant : session?.tenant) ?? 'local'
   const before = book.load(tenant, resume)
   if (before === undefined) throw unknownRun(resume)
-  const { id, state, writer, actor, parent } = before
+  const { id, state, writer, actor, parent, prunedAt } = before
+  if (prunedAt !== undefined) throw prunedRun(id)
   if (parent !== undefined && place === undefined)
     throw new SetupError(
       'invalid_options',
@@ -180,24 +187,39 @@ function toOpenRun(
   const nodes = before === undefined ? [] : [...ports.book.transcript(id, tenant)]
   const calls = openModelCalls(session, { model, presentation: settings.presentation })
   let saved: Json = before === undefined ? null : toJson(before)
+  let briefed: RunBrief | undefined
+  const narrowing = () => ports.narrowingOf(session)
   return {
     ...about,
     model,
     calls,
     nodes,
     kept,
+    brief: briefOf({ settings, calls, session, narrowing: narrowing() }),
+    definition: place?.definition,
     isCutOff: before?.state === 'running',
     wait: options.wait ?? false,
-    async save(change, added = [], { documents = [], early = false } = {}) {
+    async save(change, added = [], { note, documents = [], early = false } = {}) {
       const first = this.kept.nodes
+      const { brief } = this
+      const isNew = !isSameBrief(briefed, brief)
       const named = added.map(
         (node, index): TranscriptNode =>
           ({ ...node, id: `${id}.${first + index + 1}`, at: ports.now() }) as TranscriptNode,
       )
       const next: KeptRun = { ...this.kept, ...change, nodes: first + named.length }
-      saved = await ports.book.save(next, { was: saved, added: named, documents, early })
+      saved = await ports.book.save(next, {
+        was: saved,
+        added: named,
+        brief: isNew ? { from: first + 1, brief } : undefined,
+        note,
+        documents,
+        early,
+      })
+      briefed = brief
       this.kept = next
       nodes.push(...named)
+      ports.kept(this, named)
     },
   }
 }
@@ -210,11 +232,15 @@ async function begin(
 ): Promise<void> {
   const skills = before === undefined ? await run.ports.describeSkills(run.session) : undefined
   const isNewLimit = prompt !== undefined || before?.endReason === 'max_turns'
-  const change = {
-    ...(isNewLimit && { countsFrom: run.kept.turns }),
-    ...(skills !== undefined && { settings: { ...run.kept.settings, skills } }),
-  }
-  await run.save(change, [...first.map(toNew), ...whatIsSaid(run, prompt, before)])
+  const countsFrom = isNewLimit ? run.kept.turns : run.kept.countsFrom
+  const settings = { ...run.kept.settings, ...(skills !== undefined && { skills }) }
+  const { calls, session, ports } = run
+  run.brief = briefOf({ settings, calls, session, narrowing: ports.narrowingOf(session) })
+  await run.save(
+    { countsFrom, settings, ...(first.length > 0 && { copied: first.length }) },
+    [...first.map(toNew), ...whatIsSaid(run, prompt, before)],
+    { note: toStartNote(run, { resumed: before !== undefined, countsFrom }) },
+  )
 }
 
 /** An answer that was of no use is followed by a word of ours, as a model is not asked twice the same. */

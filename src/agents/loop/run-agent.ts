@@ -7,11 +7,12 @@ import { compact, isFull } from './compact.ts'
 import { checkOutput, readOutput } from './final-output.ts'
 import { timeOver, type RunEnded } from './run-book.ts'
 import type { OpenRun, RunEnd } from './run-state.ts'
+import { toEndNote } from './run-notes.ts'
 import { runCalls } from './run-calls.ts'
 import { hasMessages, saveEnd, takeMessages } from './take-messages.ts'
 
 /** Answers of a model at most, if the run does not say. */
-const defaultTurns = 50
+export const defaultTurns = 50
 
 /**
  * Asks the model and runs its calls by turns, until the run ends. What happens next is read off the transcript alone, so that a run goes on from
@@ -128,7 +129,10 @@ async function finish(run: OpenRun, { endReason, error }: RunEnd): Promise<RunRe
     ended: toEnded(run, endReason),
     ...(error !== undefined && { error }),
   }
-  const isEnded = await saveEnd(run, change, { mayGoOn: endReason === 'completed' && mayGoOn(run) })
+  const isEnded = await saveEnd(run, change, {
+    mayGoOn: endReason === 'completed' && mayGoOn(run),
+    note: toEndNote(run, result),
+  })
   if (!isEnded) return undefined
   run.tell({ type: 'run_ended', result })
   return result

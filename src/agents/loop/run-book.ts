@@ -1,18 +1,20 @@
 import { SetupError } from '../../contract/base/errors.ts'
 import type { AgentRuns, RunResult, StoredRun, TranscriptNode } from '../../contract/agent-run.ts'
+import type { ChildWish } from '../../contract/services/child-agents.ts'
 import type { Json } from '../../contract/base/json.ts'
 import type { DocumentChange } from '../../contract/documents.ts'
+import type { NoteRecord } from '../../contract/evidence.ts'
 import type { Store } from '../../contract/store.ts'
 import type { DoorStep } from '../../doors/base/model-door.ts'
+import type { RunBrief } from './brief.ts'
 import type { RunSettings } from './run-settings.ts'
 
-/** Who started a run, if a call of another one did. */
-export interface RunParent {
-  readonly session: string
-  readonly toolCallId: string
-  readonly run?: string
+/** Who started a run, if a call did. */
+export type RunParent = NonNullable<StoredRun['parent']> & {
   /** Id of the definition of its agent. */
   readonly definition?: string
+  /** What the call asked for. */
+  readonly wish?: Omit<ChildWish, 'task'>
   /** Of one that runs on after its call: what its job is called, and what it takes to go on with it. */
   readonly background?: BackgroundCall
   /** Name of the worktree that it is held to. */
@@ -30,7 +32,7 @@ export interface BackgroundCall {
 }
 
 /** All that a run needs to go on in another process. */
-export interface KeptRun extends StoredRun {
+export interface KeptRun extends Omit<StoredRun, 'parent' | 'definition' | 'endedAt'> {
   readonly settings: RunSettings
   readonly parent?: RunParent
   /** The process that runs it. */
@@ -41,6 +43,8 @@ export interface KeptRun extends StoredRun {
   readonly step: DoorStep | null
   /** Whether the calls of its last answer are not over. */
   readonly hasOpenCalls: boolean
+  /** How many of its nodes, the first ones, another run has said. */
+  readonly copied?: number
   /** `maxTurns` counts from this turn on. */
   readonly countsFrom: number
   readonly result: RunResult | null
@@ -60,32 +64,46 @@ export interface RunEnded {
 /** Where runs are kept. */
 export interface RunBook extends AgentRuns {
   load(tenant: string, id: string): KeptRun | undefined
-  /** The ids of the runs that calls of a session have started. */
+  /** Ids of the runs that the calls of a session have started. */
   children(tenant: string, session: string): readonly string[]
-  /** Writes a run and its new nodes, all or nothing, and returns what stands there of it. Rejects if another process has taken the run over. */
-  save(
-    run: KeptRun,
-    about: {
-      /** What it was, as the last write returned it; null if it is new. */
-      was: Json
-      added: readonly TranscriptNode[]
-      /** What has to be written with it. */
-      documents: readonly DocumentChange[]
-      /** As of `Store.append`. */
-      early: boolean
-    },
-  ): Promise<Json>
+  /** What the model was told beside the conversation, each from the node with this number on, the oldest first. */
+  briefs(tenant: string, id: string): readonly KeptBrief[]
+  /** Writes a run and what came to it, all or nothing, and returns what stands there of it. Rejects if another process has taken the run over. */
+  save(run: KeptRun, about: SavedWith): Promise<Json>
+}
+
+/** A brief and the number of the first node that it stands for. */
+export interface KeptBrief {
+  readonly from: number
+  readonly brief: RunBrief
+}
+
+/** What is written together with a run. */
+export interface SavedWith {
+  /** What it was, as the last write returned it; null if it is new. */
+  readonly was: Json
+  readonly added: readonly TranscriptNode[]
+  readonly brief?: KeptBrief | undefined
+  readonly note?: NoteRecord | undefined
+  /** What has to be written with it. */
+  readonly documents: readonly DocumentChange[]
+  /** As of `Store.append`. */
+  readonly early: boolean
 }
 
 /** The runs in a store. */
-export function createRunBook(store: Store): RunBook {
+export function createRunBook(store: Pick<Store, 'documents' | 'append' | 'lives'>): RunBook {
   const load = (tenant: string, id: string): KeptRun | undefined =>
     readRun(store.documents({ tenant, kind: 'run', group: id, id })[0]?.value)
   return {
     load,
     children: (tenant, session) =>
       store.documents({ tenant, kind: 'child', group: session }).map(({ id }) => id),
-    async save(run, { was, added, documents, early }) {
+    briefs: (tenant, id) =>
+      store
+        .documents({ tenant, kind: 'brief', group: id })
+        .map((document) => ({ from: Number(document.id), brief: document.value as unknown as RunBrief })),
+    async save(run, { was, added, brief, note, documents, early }) {
       const { id: group, tenant, parent } = run
       const value = toJson(run)
       const changes: DocumentChange[] = [
@@ -94,7 +112,7 @@ export function createRunBook(store: Store): RunBook {
           tenant,
           kind: 'node',
           group,
-          id: nodeName(node),
+          id: sortable(numberOf(node)),
           value: toJson(node),
           was: null,
         })),
@@ -102,7 +120,12 @@ export function createRunBook(store: Store): RunBook {
       ]
       if (was === null && parent !== undefined)
         changes.push({ tenant, kind: 'child', group: parent.session, id: group, value: null })
-      await store.append([], { documents: changes, early })
+      if (brief !== undefined)
+        changes.push({ tenant, kind: 'brief', group, id: sortable(brief.from), value: toJson(brief.brief) })
+      await store.append(note === undefined ? [] : [{ record: note, body: null }], {
+        documents: changes,
+        early,
+      })
       return value
     },
     list: ({ tenant = 'local', limit = 100 } = {}) =>
@@ -114,22 +137,63 @@ export function createRunBook(store: Store): RunBook {
       return run && toStored(run, store)
     },
     transcript(id, tenant = 'local') {
-      if (load(tenant, id) === undefined) throw unknownRun(id)
+      const run = load(tenant, id)
+      if (run === undefined) throw unknownRun(id)
+      if (run.prunedAt !== undefined) throw prunedRun(id)
       return readNodes(store, tenant, id)
     },
   }
 }
 
 /** The conversation of a run, the oldest first. */
-function readNodes(store: Store, tenant: string, id: string): TranscriptNode[] {
+function readNodes(store: Pick<Store, 'documents'>, tenant: string, id: string): TranscriptNode[] {
   return store
     .documents({ tenant, kind: 'node', group: id })
     .map(({ value }) => value as unknown as TranscriptNode)
 }
 
+/** The change that leaves of a run that there was one, and what it took. */
+export function withoutConversation(run: KeptRun, prunedAt: number): DocumentChange {
+  const { id, tenant, actor, session, model, startedAt, turns, usage, endReason, writer, ended } = run
+  const left: KeptRun = {
+    id,
+    tenant,
+    actor,
+    session,
+    model,
+    startedAt,
+    state: 'ended',
+    turns,
+    usage,
+    writer,
+    settings: {},
+    nodes: 0,
+    step: null,
+    hasOpenCalls: false,
+    countsFrom: 0,
+    result: null,
+    prunedAt,
+    ...(run.parent !== undefined && { parent: withoutSaid(run.parent) }),
+    ...(endReason !== undefined && { endReason }),
+    ...(ended !== undefined && { ended }),
+  }
+  return { tenant, kind: 'run', group: id, id, value: toJson(left), was: toJson(run) }
+}
+
+function numberOf({ id }: TranscriptNode): number {
+  return Number(id.split('.').at(-1))
+}
+
 /** Names that sort as nodes follow each other. */
-function nodeName({ id }: TranscriptNode): string {
-  return (id.split('.').at(-1) ?? '').padStart(8, '0')
+function sortable(node: number): string {
+  return String(node).padStart(8, '0')
+}
+
+export function prunedRun(id: string): SetupError {
+  return new SetupError(
+    'run_pruned',
+    `The conversation of the run "${id}" was pruned, so it cannot go on or be read. Start a new run.`,
+  )
 }
 
 export function unknownRun(id: string): SetupError {
@@ -139,9 +203,10 @@ export function unknownRun(id: string): SetupError {
   )
 }
 
-function toStored(run: KeptRun | undefined, store: Store): StoredRun {
+function toStored(run: KeptRun | undefined, store: Pick<Store, 'lives'>): StoredRun {
   if (run === undefined) throw new Error('A run was read that is not there.')
   const { id, tenant, actor, session, model, startedAt, state, turns, usage, endReason, error } = run
+  const { parent, prunedAt, ended } = run
   return {
     id,
     tenant,
@@ -154,7 +219,20 @@ function toStored(run: KeptRun | undefined, store: Store): StoredRun {
     usage,
     ...(endReason !== undefined && { endReason }),
     ...(error !== undefined && { error }),
+    ...(parent !== undefined && { parent: toShownParent(parent) }),
+    ...(parent?.definition !== undefined && { definition: parent.definition }),
+    ...(prunedAt !== undefined && { prunedAt }),
+    ...(endReason !== undefined && ended !== undefined && { endedAt: ended.at }),
   }
+}
+
+function toShownParent({ session, toolCallId, run }: RunParent): NonNullable<StoredRun['parent']> {
+  return { session, toolCallId, ...(run !== undefined && { run }) }
+}
+
+/** Without words of the conversation. */
+function withoutSaid({ wish: _wish, background: _background, ...parent }: RunParent): RunParent {
+  return parent
 }
 
 function readRun(value: Json | undefined): KeptRun | undefined {
@@ -162,6 +240,6 @@ function readRun(value: Json | undefined): KeptRun | undefined {
 }
 
 /** As a store holds it. */
-export function toJson(value: KeptRun | TranscriptNode): Json {
+export function toJson(value: KeptRun | TranscriptNode | RunBrief): Json {
   return JSON.parse(JSON.stringify(value)) as Json
 }

@@ -7,13 +7,14 @@ import type {
 } from '../../contract/agent-run.ts'
 import type { CallError } from '../../contract/base/errors.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
-import type { DocumentChange } from '../../contract/documents.ts'
 import type { PendingApprovals } from '../../contract/pending-approval.ts'
-import type { Session, SessionOptions } from '../../contract/runtime.ts'
+import type { RegisteredAgentDefinition } from '../../contract/services/agent-definition.ts'
+import type { Session, SessionNarrowing, SessionOptions } from '../../contract/runtime.ts'
 import type { Store } from '../../contract/store.ts'
 import type { ModelCalls } from '../../doors/language-model/open-model-calls.ts'
+import type { RunBrief } from './brief.ts'
 import type { Mailboxes } from '../teams/create-mailboxes.ts'
-import type { KeptRun, RunBook, RunParent } from './run-book.ts'
+import type { KeptRun, RunBook, RunParent, SavedWith } from './run-book.ts'
 
 /** What runs stand on. */
 export interface RunPorts {
@@ -35,8 +36,14 @@ export interface RunPorts {
   describeSkills(session: Session): Promise<string | undefined>
   /** The budgets of the policy. */
   readonly account: ModelAccount
+  /** What narrows the tools of a session. */
+  readonly narrowingOf: (session: Session) => SessionNarrowing
   /** Told when a run starts; returns what is called when it has ended. */
   follow(run: AgentRun, open: OpenRun): () => void
+  /** Told of what was kept of a run, once it is durable: all of its nodes when it starts or goes on, then those that come. */
+  kept(run: OpenRun, nodes: readonly TranscriptNode[]): void
+  /** Told of what happens in a run. */
+  told(run: OpenRun, event: RunEvent): void
   /** Goes on with the agents that a run had in the background when it was interrupted. */
   resumeAgents(run: OpenRun): Promise<void>
 }
@@ -46,6 +53,8 @@ export interface RunPlace {
   readonly id: string
   /** Absent for the run of a schedule. */
   readonly parent?: RunParent
+  /** What the agent is, if its call named that. */
+  readonly definition?: RegisteredAgentDefinition | undefined
   /** What it begins with, from the conversation of another agent. */
   readonly nodes: readonly TranscriptNode[]
   /** Absolute path of the worktree that it is held to. */
@@ -82,15 +91,16 @@ export interface OpenRun {
   /** Whether the calls of its last answer may have been begun by a process that is gone. */
   isCutOff: boolean
   kept: KeptRun
+  /** What the model was told last beside the conversation. */
+  brief: RunBrief
+  readonly definition: RegisteredAgentDefinition | undefined
   readonly tell: (event: RunEvent) => void
-  /** Adds nodes and changes what is kept, in one write. */
+  /** Adds nodes and changes what is kept, in one write; with the brief, if it has changed. */
   save(change: Partial<KeptRun>, added?: readonly NewNode[], how?: SaveHow): Promise<void>
 }
 
 /** How nodes are added. */
-export interface SaveHow {
-  /** What has to be written with them. */
-  readonly documents?: readonly DocumentChange[]
+export interface SaveHow extends Partial<Pick<SavedWith, 'note' | 'documents'>> {
   /** Whether they need not be on the disk before what follows of them is, such as the begin of a call. Default false. */
   readonly early?: boolean
 }

@@ -1,5 +1,6 @@
 import { runtimeOver, sessionOver } from '../../contract/agent-host.ts'
 import type { AgentMessage } from '../../contract/agent-run.ts'
+import type { NoteRecord } from '../../contract/evidence.ts'
 import { isDocumentChanged } from '../../kit/result/is-document-changed.ts'
 import { markUntrusted } from '../../kit/text/mark-untrusted.ts'
 import { showControls } from '../../kit/text/show-controls.ts'
@@ -40,7 +41,7 @@ function toShown({ team, from, agent, text }: ReadMessage): AgentMessage {
 export async function saveEnd(
   run: OpenRun,
   change: Partial<KeptRun>,
-  { mayGoOn }: { mayGoOn: boolean },
+  { mayGoOn, note }: { mayGoOn: boolean; note: NoteRecord },
 ): Promise<boolean> {
   const { kept, ports } = run
   const endReason = change.endReason ?? ''
@@ -51,7 +52,7 @@ export async function saveEnd(
     const documents = isForGood ? ports.mailboxes.ending(readerOf(run), endReason) : []
     if (mayGoOn && hasMessages(run)) return false
     try {
-      await run.save(change, [], { documents })
+      await run.save(change, [], { documents, note })
       return true
     } catch (error) {
       if (!isDocumentChanged(error) || documents.length === 0 || isTaken(run)) throw error

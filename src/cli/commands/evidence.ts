@@ -54,12 +54,20 @@ export const evidence: CommandGroup = {
       run: lazily(async () => (await import('./evidence/verify.ts')).verify),
     },
     replay: {
-      usage: '<session>',
-      summary: 'Says whether a run would go again as it went.',
-      more: aboutNames.session,
-      options: common,
-      examples: ['handrail evidence replay last'],
-      needs: 'Name a session. "handrail evidence replay last" takes the one of the last call.',
+      usage: '<run | session>',
+      summary: 'Says whether a run would go again as it went, and if not, where it would part.',
+      more: `A run of an agent is replayed with all agents that it started. No model, person or tool is asked, and nothing is written. ${aboutNames.session}`,
+      options: {
+        policy: { takes: 'FILE', about: 'A policy in place of the one in force, such as that of then.' },
+        system: { takes: 'FILE', about: 'A text that would say how the agent works.' },
+        ...common,
+      },
+      examples: [
+        'handrail evidence replay last',
+        'handrail evidence replay 4f2k --policy stricter.json --json',
+      ],
+      needs:
+        'Name a run or a session. "handrail evidence replay last" takes the run, or else the session, of the last call.',
       takes: 1,
       run: lazily(async () => (await import('./evidence/replay.ts')).replay),
     },

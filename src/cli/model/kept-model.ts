@@ -10,7 +10,10 @@ export interface KeptModel {
 type Run = { readonly id: string; readonly tenant: string }
 
 /** What is kept of the model of a run; undefined if a program started it. */
-export function findKeptModel({ store }: Pick<Runtime, 'store'>, { id, tenant }: Run): KeptModel | undefined {
+export function findKeptModel(
+  { store }: { store: Pick<Runtime['store'], 'documents'> },
+  { id, tenant }: Run,
+): KeptModel | undefined {
   const [found] = store.documents({ tenant, kind: 'run_model', group: id, id })
   const value = found?.value
   if (!isPlainObject(value) || typeof value['model'] !== 'string') return undefined

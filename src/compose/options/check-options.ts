@@ -14,6 +14,7 @@ import type { Tool, ToolSource } from '../../contract/tool/tool.ts'
 import { resolveSandbox } from './resolve-sandbox.ts'
 import { checkAgentOptions } from './agent-options.ts'
 import { checkTelemetry } from './check-telemetry.ts'
+import { isObject } from '../../kit/json/is-object.ts'
 import { findUnknownFields } from '../../kit/json/find-unknown-fields.ts'
 import { findUnknownValue } from '../../kit/json/find-unknown-value.ts'
 import { findNoFunctions, findNoLists } from '../../kit/json/find-wrong-kinds.ts'
@@ -44,6 +45,7 @@ export function checkOptions(options: RuntimeOptions, checker: SchemaChecker): I
     ...checkFeeds(options.feeds ?? []),
     ...checkTelemetry(options),
     ...checkAgentOptions(options.agents),
+    ...checkArchive(options.archive),
     ...findUnknownValue('/duplicates', options.duplicates, ['error', 'keep-first', 'replace']),
   ]
 }
@@ -65,6 +67,26 @@ function checkUndo(given: RuntimeOptions['undo'], check: (undo: unknown) => Issu
   if (dir === undefined || (typeof dir === 'string' && dir !== '')) return check(undo)
   const message = 'Give the path of a folder.'
   return [...check(undo), { pointer: '/undo/dir', code: 'wrong_type', message }]
+}
+
+function checkArchive(given: RuntimeOptions['archive']): Issue[] {
+  if (given === undefined) return []
+  if (!isObject(given))
+    return [{ pointer: '/archive', code: 'wrong_type', message: 'Give { dir } with the path of a folder.' }]
+  const { dir, logBytes } = given
+  const isCount = logBytes === undefined || (Number.isSafeInteger(logBytes) && Number(logBytes) > 0)
+  return [
+    ...findUnknownFields(given, ['dir', 'logBytes']).map((issue) => ({
+      ...issue,
+      pointer: `/archive${issue.pointer}`,
+    })),
+    ...(typeof dir === 'string' && dir !== ''
+      ? []
+      : [{ pointer: '/archive/dir', code: 'wrong_type', message: 'Give the path of a folder.' }]),
+    ...(isCount
+      ? []
+      : [{ pointer: '/archive/logBytes', code: 'wrong_value', message: 'Give a whole number above zero.' }]),
+  ]
 }
 
 /** Throws a SetupError for options that are not the kind of thing that they have to be: of the others nothing can be said then. */

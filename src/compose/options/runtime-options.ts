@@ -55,8 +55,11 @@ export interface RuntimeOptions extends Omit<
   undo?: boolean | (UndoConfiguration & { dir?: string })
   /** What isolates commands, as in the configuration; or a function that opens a sandbox of your own for each project. */
   sandbox?: Configuration['sandbox'] | OpenSandbox
-  /** Where the run archive is written, each session in `runs/<session>` there. Default: nowhere. */
-  archive?: { dir: string }
+  /**
+   * Where the run archive is written: each session, and each run of an agent, in `runs/<id>` there. A log there has `logBytes` at most (64 MiB). Default:
+   * nowhere.
+   */
+  archive?: { dir: string; logBytes?: number }
   /** Where the keys are that sign the evidence, a folder for each store; made on first use. Default: nothing is signed. */
   signing?: { dir: string }
   /** Hooks in code, and command hooks as the configuration file has them. */

@@ -17,6 +17,15 @@ export interface Difference {
     | 'profile'
     | 'outcome'
     | 'result'
+    // Of a run of an agent: its conversation, what its model is told beside that, and what comes next.
+    | 'conversation'
+    | 'agent'
+    | 'model'
+    | 'system'
+    | 'instructions'
+    | 'output'
+    | 'tools'
+    | 'next'
   readonly recorded: string
   readonly now: string
 }

@@ -20,17 +20,21 @@ export interface Recording extends RecordingHead {
   now(): number
 }
 
-/** A recording at its first call. */
-export function createRecording(first: RecordedCall): Recording {
-  let call = first
+/** A recording of what began at this time, before its first call. */
+export function createRecording(startedAt: number): Recording {
+  let loaded: RecordedCall | undefined
   let scope = ''
   let plans = 0
   let ran = false
   let aborting = new AbortController()
 
+  const current = (): RecordedCall => {
+    if (loaded === undefined) throw new Error('No call of the recording is played.')
+    return loaded
+  }
   return {
     load(next, nextScope) {
-      call = next
+      loaded = next
       scope = nextScope
       plans = 0
       ran = false
@@ -42,8 +46,12 @@ export function createRecording(first: RecordedCall): Recording {
     get signal() {
       return aborting.signal
     },
-    now: () => (ran ? (call.end?.at ?? call.begin.at) : call.begin.at),
+    now() {
+      const began = loaded?.begin.at ?? startedAt
+      return ran ? (loaded?.end?.at ?? began) : began
+    },
     plan() {
+      const call = current()
       plans++
       if (failedInPlan(call)) throw toFailure(call)
       // What the person said yes to was planned anew after the answer, and had changed.
@@ -51,11 +59,13 @@ export function createRecording(first: RecordedCall): Recording {
       return { operations: call.operations, scope }
     },
     run(tool) {
+      const call = current()
       ran = true
       if (call.result === undefined || !ranInRecording(call)) throw notRun(tool)
       return toRecordedOutput(call.result)
     },
     approve() {
+      const call = current()
       if (call.end?.code === 'TOOL.ABORTED' && approvalOf(call) === undefined) {
         aborting.abort()
         return new Promise(() => {})
@@ -65,6 +75,7 @@ export function createRecording(first: RecordedCall): Recording {
     hook: {
       name: 'recorded',
       before() {
+        const call = current()
         if (call.end?.code !== 'POLICY.HOOK_DENIED') return { decision: 'allow' }
         if (call.end.reason === 'hook_failed') throw new Error('it failed when the call was recorded')
         return { decision: 'deny', reason: 'it denied the recorded call' }

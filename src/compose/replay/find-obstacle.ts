@@ -47,6 +47,8 @@ export interface ReplaySoFar {
   readonly done: ReadonlySet<string>
   /** Whether no call was skipped. */
   readonly complete: boolean
+  /** Whether the session is known to have the tools that it had. */
+  readonly knowsSet: boolean
   readonly redefined: boolean
 }
 
@@ -54,7 +56,7 @@ export interface ReplaySoFar {
 export function findLean(
   { begin, end, result }: RecordedCall,
   now: RecordedCall,
-  { done, complete, redefined }: ReplaySoFar,
+  { done, complete, knowsSet, redefined }: ReplaySoFar,
 ): string | undefined {
   if (begin.decision?.layer === 'session-approval' && !done.has(begin.consent ?? ''))
     return `it leaned on the yes for the session that was given to the call ${begin.consent ?? ''}, which is not replayed`
@@ -62,7 +64,7 @@ export function findLean(
     return 'it was answered for an earlier call with the same key, which is not part of this replay'
   if (end?.code?.startsWith('QUOTA.') === true && !complete)
     return 'it was refused for the number of calls before it, and not all of them are replayed'
-  if (leftOutOfSet({ end, result }))
+  if (!knowsSet && leftOutOfSet({ end, result }))
     return 'its tool was not in the set of its session, and what a session leaves out is not in the evidence'
   if (!redefined && now.end?.reason === 'invalid_input')
     return 'its input does not fit the tool without what is hidden of it in the evidence'

@@ -32,12 +32,13 @@ export function toRecordedTools(
 }
 
 function toRecordedTool(tool: Tool, head: RecordingHead): Tool {
-  const { definition, compatible } = tool
+  const { definition, compatible, unavailable } = tool
   const { name } = definition
   // The pipeline hands on what `decode` returns, which here is the checked input itself.
   return stubFor(tool, {
     definition,
     ...(compatible !== undefined && { compatible }),
+    ...(unavailable !== undefined && { unavailable }),
     decode(input) {
       tool.decode?.(input)
       return input

@@ -2,9 +2,9 @@ import type { SetupError } from '../../contract/base/errors.ts'
 import type { Store } from '../../contract/store.ts'
 import { readCalls, type RecordedCall } from '../../evidence/read-calls.ts'
 import type { RuntimeOptions } from '../options/runtime-options.ts'
-import { compareCalls, findChangedBodies, findRedefinition, type Difference } from './compare-calls.ts'
-import { findLean, findObstacle, type ReplaySoFar } from './find-obstacle.ts'
+import type { Difference } from './compare-calls.ts'
 import { openReplayer, type Replayer } from './open-replayer.ts'
+import { playCall } from './play-call.ts'
 
 /** Which run to replay, and on what. */
 export interface ReplayRequest {
@@ -81,16 +81,11 @@ export async function replayRun(request: ReplayRequest): Promise<Replay> {
 
 const nothing = { replayed: 0, skipped: [], divergence: undefined }
 
-type Outcome =
-  | { kind: 'same' }
-  | { kind: 'skipped'; reason: string }
-  | { kind: 'other'; differences: readonly Difference[] }
-
 async function playAll(calls: readonly RecordedCall[], replayer: Replayer) {
   const skipped: SkippedCall[] = []
   const done = new Set<string>()
   for (const call of calls) {
-    const outcome = await playOne(call, replayer, { done, complete: skipped.length === 0 })
+    const outcome = await playCall(call, replayer, { done, complete: skipped.length === 0, knowsSet: false })
     const { call: id, tool } = call.begin
     if (outcome.kind === 'other')
       return {
@@ -102,35 +97,6 @@ async function playAll(calls: readonly RecordedCall[], replayer: Replayer) {
     else skipped.push({ call: id, tool, reason: outcome.reason })
   }
   return { replayed: done.size, skipped, divergence: undefined }
-}
-
-async function playOne(
-  call: RecordedCall,
-  replayer: Replayer,
-  before: Omit<ReplaySoFar, 'redefined'>,
-): Promise<Outcome> {
-  const { begin } = call
-  const changed = findChangedBodies(call)
-  if (changed.length > 0) return { kind: 'other', differences: changed }
-  const registered = replayer.runtime.registry.view(begin.tenant).find(begin.tool)
-  if (registered === undefined && begin.definition !== '')
-    return { kind: 'skipped', reason: `there is no tool "${begin.tool}" any more` }
-  const reason = findObstacle(call)
-  const redefined = findRedefinition(call, registered)
-  if (reason !== undefined) {
-    return redefined.length > 0 ? { kind: 'other', differences: redefined } : { kind: 'skipped', reason }
-  }
-  const { mode = 'default' } = begin
-  if (mode !== replayer.mode())
-    return {
-      kind: 'skipped',
-      reason: `the session was in mode "${mode}" then, which no call of this run made it`,
-    }
-  const now = await replayer.play(call)
-  const differences = compareCalls({ recorded: call, now: now.call, ran: now.ran, redefined })
-  if (differences.length === 0) return { kind: 'same' }
-  const lean = findLean(call, now.call, { ...before, redefined: redefined.length > 0 })
-  return lean === undefined ? { kind: 'other', differences } : { kind: 'skipped', reason: lean }
 }
 
 function refusedSession({ begin }: RecordedCall, { message }: SetupError): Difference {

@@ -31,6 +31,7 @@ export const setupErrorTable = {
   approval_over: 'The approval was answered already, or has expired; this answer does not count.',
   approval_changed: 'The answer is for another question than the one that waits. Look at it again.',
   unknown_run: 'The agent run does not exist, or is of another tenant.',
+  run_pruned: 'The conversation of the agent run was pruned, so it cannot go on or be read.',
   run_in_progress: 'The agent run goes on already, in this process or another one.',
   unknown_schedule: 'The schedule does not exist, or is of another tenant.',
   schedule_running: 'A run of the schedule goes on, in this process or another one.',

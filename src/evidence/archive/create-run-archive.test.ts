@@ -58,7 +58,7 @@ test('keeps a run in readable files (EVID-4)', async () => {
   await archive.close()
   const run = join(dir, 'runs', 'session_1')
   expect((await readdir(run)).sort()).toEqual(
-    ['archive', 'deliverables', 'events.jsonl', 'logs', 'run.json', 'workspace'].sort(),
+    ['archive', 'artifacts.jsonl', 'deliverables', 'events.jsonl', 'logs', 'run.json', 'workspace'].sort(),
   )
   expect(await lines(run, 'logs', 'tools.jsonl')).toEqual([
     {

@@ -1,5 +1,5 @@
 import { readRecord } from '../../kit/result/read-record.ts'
-import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { BeginRecord, EndRecord, StoredRecord } from '../../contract/evidence.ts'
@@ -8,7 +8,8 @@ import type { RecordQuery, Store } from '../../contract/store.ts'
 import { callError } from '../../kit/result/call-error.ts'
 import { decodeResult } from '../../kit/result/encode-result.ts'
 import { plainSummary } from '../../kit/result/plain-summary.ts'
-import { createRunArchive, type RunArchive } from './create-run-archive.ts'
+import { isPlainObject } from '../../kit/json/is-plain-object.ts'
+import { createRunArchive, type ArchivedRun, type RunArchive } from './create-run-archive.ts'
 
 export interface RebuildRequest {
   store: Store
@@ -18,6 +19,8 @@ export interface RebuildRequest {
   tenant?: string
   /** Default: all. */
   session?: string
+  /** Runs of agents that are written too. */
+  runs?: readonly ArchivedRun[]
 }
 
 /** What was rebuilt. */
@@ -26,9 +29,14 @@ export interface RebuildReport {
   calls: number
   /** Calls whose input or result was pruned: their lines have no summary of it. */
   pruned: number
+  /** Runs of agents. */
+  runs: readonly string[]
 }
 
-const logs = ['logs/tools.jsonl', 'logs/errors.jsonl'] as const
+/** What is written anew of a session. */
+const logs: readonly string[] = ['logs/tools.jsonl', 'logs/errors.jsonl', 'artifacts.jsonl']
+/** What is put in the place of what is there, if it was written. */
+const texts: readonly string[] = ['transcript.jsonl', 'prompt.md', 'task.json']
 
 /**
  * Writes the logs of runs again from the store, as they were written when the calls ended, in place of those that are there. Events,
@@ -39,17 +47,16 @@ export async function rebuildArchive({
   dir,
   tenant,
   session,
+  runs = [],
 }: RebuildRequest): Promise<RebuildReport> {
   const home = resolve(dir)
   await mkdir(home, { recursive: true, mode: 0o700 })
   // On the same disk, so that finished files can be moved into their place.
   const draft = await mkdtemp(join(home, '.rebuild-'))
   try {
-    const report = await writeRuns(store, draft, {
-      ...(tenant !== undefined && { tenant }),
-      ...(session !== undefined && { session }),
-    })
-    if (report.calls > 0)
+    const query = { ...(tenant !== undefined && { tenant }), ...(session !== undefined && { session }) }
+    const report = await writeRuns(store, draft, { query, runs })
+    if (report.calls > 0 || runs.length > 0)
       for (const folder of await readdir(join(draft, 'runs')))
         await replaceRun(join(draft, 'runs', folder), join(home, 'runs', folder))
     return report
@@ -58,13 +65,19 @@ export async function rebuildArchive({
   }
 }
 
-async function writeRuns(store: Store, dir: string, query: RecordQuery): Promise<RebuildReport> {
+async function writeRuns(
+  store: Store,
+  dir: string,
+  { query, runs }: { query: RecordQuery; runs: readonly ArchivedRun[] },
+): Promise<RebuildReport> {
   const failures: unknown[] = []
   const archive = createRunArchive({ dir, onError: (error) => failures.push(error) })
   const open = new Map<string, StoredRecord>()
   const sessions = new Set<string>()
   let calls = 0
   let pruned = 0
+  // Their calls come behind them.
+  for (const run of runs) archive.run({ ...run, endedAt: undefined })
   for (const record of store.records(query)) {
     if (record.kind === 'begin') open.set(record.call, record)
     const begin = open.get(record.call)
@@ -78,9 +91,10 @@ async function writeRuns(store: Store, dir: string, query: RecordQuery): Promise
     // Lines wait in memory until then.
     if (calls % callsPerFlush === 0) await archive.flush()
   }
+  for (const run of runs) archive.run({ ...run, files: new Map(), nodes: [], isWhole: false })
   await archive.close()
   if (failures.length > 0) throw failures[0]
-  return { sessions: [...sessions], calls, pruned }
+  return { sessions: [...sessions], calls, pruned, runs: runs.map(({ run }) => run) }
 }
 
 const callsPerFlush = 1000
@@ -124,10 +138,29 @@ function toBareResult(begin: BeginRecord, end: EndRecord): ToolResult {
 /** Puts the logs into their place; what else is there stays. */
 async function replaceRun(from: string, to: string): Promise<void> {
   await mkdir(join(to, 'logs'), { recursive: true, mode: 0o700 })
-  for (const log of logs) {
-    if (!existsSync(join(from, log))) await rm(join(to, log), { force: true })
-    else await rename(join(from, log), join(to, log))
+  for (const log of [...logs, ...texts]) {
+    if (existsSync(join(from, log))) await rename(join(from, log), join(to, log))
+    else if (logs.includes(log)) await rm(join(to, log), { force: true })
   }
+  await joinAbout(join(from, 'run.json'), join(to, 'run.json'))
   for (const name of await readdir(from))
     if (!existsSync(join(to, name))) await rename(join(from, name), join(to, name))
+}
+
+/** What no store has of a run, such as what it delivered, stays; what became of a run of an agent is as the store has it. */
+async function joinAbout(from: string, to: string): Promise<void> {
+  if (!existsSync(to)) return
+  const [rebuilt, before] = await Promise.all([readObject(from), readObject(to)])
+  if (rebuilt.state === undefined) return
+  await writeFile(from, `${JSON.stringify({ ...before, ...rebuilt }, null, 2)}\n`, { mode: 0o600 })
+  await rename(from, to)
+}
+
+async function readObject(path: string): Promise<object & { readonly state?: unknown }> {
+  try {
+    const value: unknown = JSON.parse(await readFile(path, 'utf8'))
+    return isPlainObject(value) ? value : {}
+  } catch {
+    return {}
+  }
 }

@@ -74,6 +74,26 @@ export function toErrorRecord(call: FinishedCall): ErrorRecord | undefined {
   return level === 'info' ? undefined : { level, ...toToolRecord(call) }
 }
 
+/** An artifact that a call made, as one line of `artifacts.jsonl`. */
+export interface ArtifactRecord {
+  digest: string
+  bytes: number
+  mime_type: string
+  call_id: string
+  tool_name: string
+}
+
+/** The lines of a call in `artifacts.jsonl`. */
+export function toArtifactRecords({ begin, result }: FinishedCall): ArtifactRecord[] {
+  return result.artifacts.map(({ digest, bytes, mimeType: mime_type }) => ({
+    digest,
+    bytes,
+    mime_type,
+    call_id: begin.call,
+    tool_name: begin.tool,
+  }))
+}
+
 /** Never cuts a letter in two. */
 function shorten(text: string): string {
   if (text.length <= summaryLength) return text

@@ -134,7 +134,7 @@ function toObserved(calls: SessionCalls, seed: SessionSeed): ObservedCalls {
 
 /** What a session hands to those that it opens. */
 function toFamily(
-  { principal, mode, approver, elicit, standingConsents, claims, parent, worktree }: SessionSeed,
+  { principal, mode, approver, elicit, standingConsents, claims, parent, worktree, narrowing }: SessionSeed,
   state: SessionState,
   view: SessionView,
 ): Omit<Family, 'signal' | 'children' | 'hold'> {
@@ -161,6 +161,8 @@ function toFamily(
     ],
     worktree,
     isClosed: () => state.endings.closed,
+    narrowing,
+    emit: (event) => state.emit(event),
     exclusion: (registered) => view.exclusion(registered),
     edition: () => view.edition(),
   }

@@ -29,6 +29,8 @@ export interface SessionSeed extends ViewSeed {
   ownTool(name: string, own: OwnTool): Registered
   /** Paths of files that it has to deliver. */
   deliverables: readonly string[]
+  /** What narrows the set now. */
+  narrowing: Family['narrowing']
   /** Narrows the set from now on; returns the function that takes that back. */
   restrict(restriction: ToolRestriction): () => void
   /** Sees every event of every session, while `watched` says so. */

@@ -5,8 +5,9 @@ import type { Ancestor, Principal } from '../../contract/base/principal.ts'
 import type { StepScope } from '../../contract/services/tasks.ts'
 import type { ToolDefinition } from '../../contract/tool/tool.ts'
 import type { Registered } from '../../contract/registry.ts'
+import type { RuntimeEvent } from '../../contract/events.ts'
 import type { LoadedSkill } from '../../contract/services/skill.ts'
-import type { Session } from '../../contract/runtime.ts'
+import type { Session, SessionNarrowing } from '../../contract/runtime.ts'
 import type { SessionMode } from './session-mode.ts'
 import type { Slots } from './slots.ts'
 
@@ -60,6 +61,9 @@ export interface Family {
   /** The worktree that it and all that it opens are held to. */
   readonly worktree: string | undefined
   isClosed(): boolean
+  narrowing(): SessionNarrowing
+  /** Tells those who follow the session. */
+  emit(event: Pick<RuntimeEvent, 'type' | 'level' | 'summary' | 'data'>): void
   /** Why the session may not call a tool; undefined if it may. */
   exclusion(registered: Registered): string | undefined
   /** Another value as soon as an exclusion may be another one. */

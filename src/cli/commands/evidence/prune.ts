@@ -1,8 +1,9 @@
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
-import { pruneEvidence, type PruneReport } from '../../../evidence/prune-evidence.ts'
+import { pruneEvidence, type PruneReport } from '../../../compose/archive/prune-evidence.ts'
 import { createDiskArtifacts } from '../../../stores/artifacts/create-disk-artifacts.ts'
 import { readText } from '../../arguments/caller.ts'
+import { countOf } from '../../render/count-of.ts'
 import { exitCodes } from '../../base/exit-codes.ts'
 import { readDuration } from '../../arguments/read-duration.ts'
 import { showLine, writeJson } from '../../base/show-safely.ts'
@@ -35,10 +36,14 @@ export const prune: EvidenceVerb = async ({ given, places }) => {
   })
 }
 
-function describe({ bodies, artifacts, runs }: PruneReport): string {
+function describe({ bodies, artifacts, conversations, runs }: PruneReport): string {
   const lines = [...bodies].map(
     ([tenant, count]) => `${showLine(tenant)}: ${count} inputs and results were removed; their records stay.`,
   )
+  if (conversations > 0)
+    lines.push(
+      `${countOf(conversations, 'conversation')} of runs went as a whole; that there were these runs stays.`,
+    )
   if (artifacts > 0) lines.push(`${artifacts} artifacts that nothing else names were removed.`)
   if (runs > 0) lines.push(`${runs} folders of old runs were removed.`)
   return `${lines.length === 0 ? 'Nothing is that old.' : lines.join('\n')}\n`

@@ -1,7 +1,9 @@
-import { rebuildArchive } from '../../../evidence/archive/rebuild-archive.ts'
+import { rebuildArchive } from '../../../compose/archive/rebuild-archive.ts'
 import { readText } from '../../arguments/caller.ts'
 import { countOf } from '../../render/count-of.ts'
 import { exitCodes } from '../../base/exit-codes.ts'
+import { presentKeyNames } from '../../model/provider-keys.ts'
+import { readEnvironment, wireOptions, type Places } from '../../setup/wire.ts'
 import { writeJson } from '../../base/show-safely.ts'
 import type { EvidenceVerb } from './verb.ts'
 import { findMeant, withEvidence } from './open-evidence.ts'
@@ -16,16 +18,24 @@ export const rebuild: EvidenceVerb = ({ given, places }) =>
     const report = await rebuildArchive({
       store,
       dir: places.home,
+      secrets: readSecretValues(places),
       ...(tenant !== undefined && { tenant }),
       ...(session !== undefined && { session }),
     })
     if (given.options['json'] === true) writeJson(report)
     else {
       const pruned = report.pruned === 0 ? '' : ` ${report.pruned} of them were pruned and have no summaries.`
+      const said = report.runs.length === 0 ? '' : `, ${countOf(report.runs.length, 'conversation')}`
       process.stdout.write(
-        `Written again: ${countOf(report.calls, 'call')} of ${countOf(report.sessions.length, 'session')}.${pruned}\n` +
+        `Written again: ${countOf(report.calls, 'call')} of ${countOf(report.sessions.length, 'session')}${said}.${pruned}\n` +
           'Events stand in no store: an events.jsonl that is there stays as it is, one that is lost is lost.\n',
       )
     }
     return exitCodes.ok
   })
+
+/** What stays out of every text: the secrets that the configuration names, and the keys of providers. */
+function readSecretValues(places: Places): string[] {
+  const keys = presentKeyNames().map((name) => readEnvironment(name) ?? '')
+  return [...Object.values(wireOptions(places).secrets ?? {}), ...keys]
+}

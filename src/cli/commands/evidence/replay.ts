@@ -1,49 +1,143 @@
+import { createRunBook, type RunBook } from '../../../agents/loop/run-book.ts'
+import { replayAgentRun } from '../../../compose/replay/agent/replay-agent-run.ts'
+import { replayRun } from '../../../compose/replay/replay-run.ts'
+import { policyForm } from '../../../config/check-file.ts'
+import { loadFile } from '../../../config/load-configuration.ts'
+import type { StoredRun } from '../../../contract/agent-run.ts'
 import type { Store } from '../../../contract/store.ts'
-import { replayRun, type Replay } from '../../../compose/replay/replay-run.ts'
+import { createRedactor } from '../../../kit/secrets/redact.ts'
+import { createSchemaChecker } from '../../../schema/create-schema-checker.ts'
 import { readText } from '../../arguments/caller.ts'
-import { countOf } from '../../render/count-of.ts'
+import { chooseOne, shortestEnd, showName } from '../../arguments/find-named.ts'
+import { readFile } from '../../arguments/read-file.ts'
+import type { CommandLine } from '../../base/command.ts'
 import { exitCodes } from '../../base/exit-codes.ts'
-import { writeJson, writeText } from '../../base/show-safely.ts'
+import { showLine, writeJson, writeText } from '../../base/show-safely.ts'
+import { UsageError } from '../../base/usage-error.ts'
+import { findKeptModel } from '../../model/kept-model.ts'
+import { presentKeyNames } from '../../model/provider-keys.ts'
+import { toAgentReplayPage, toReplayPage } from '../../render/replay-page.ts'
+import { readInstructions } from '../../setup/read-instructions.ts'
+import { readEnvironment, type Places } from '../../setup/wire.ts'
 import { wireSimulation } from '../../setup/wire-simulation.ts'
 import type { Asked, EvidenceVerb } from './verb.ts'
-import { findMeant, withEvidence } from './open-evidence.ts'
+import { findMeant, findTenants, withEvidence } from './open-evidence.ts'
 
 /** `handrail evidence replay`. Exit code 0 where the run goes again as it went. Nothing is written, not even the ends of interrupted calls. */
 export const replay: EvidenceVerb = (asked) =>
-  withEvidence(asked.places, ({ store }) => replaySession(store, asked), { recovers: false })
+  withEvidence(asked.places, ({ store }) => replayNamed(store, asked), { recovers: false })
 
-async function replaySession(store: Store, { given, places, what: text }: Asked): Promise<number> {
+async function replayNamed(store: Store, asked: Asked): Promise<number> {
+  const { given, what: text } = asked
   const tenant = readText(given, 'tenant')
+  const tenants = findTenants(store, tenant)
+  if (tenants === undefined) return exitCodes.toolError
+  const book = createRunBook(store)
+  const named = text === 'last' ? undefined : findNamedRun(store, book, { text, tenants })
+  if (named !== undefined) return replayOneRun(store, named, asked)
   const meant = findMeant(store, { what: 'session', text, tenant })
   if (meant === undefined) return exitCodes.toolError
-  const found = await replayRun({
+  const run = text === 'last' ? findLastRun(book, meant) : undefined
+  if (run !== undefined) return replayOneRun(store, run, asked)
+  return replaySession(store, meant.id, asked)
+}
+
+/** The run of a person's word; undefined if no run has such an id. */
+function findNamedRun(
+  store: Store,
+  book: RunBook,
+  { text, tenants }: { text: string; tenants: readonly string[] },
+): StoredRun | undefined {
+  const exact = tenants.flatMap((tenant) => book.find(text, tenant) ?? [])
+  if (exact[0] !== undefined || text.length < shortestEnd) return exact[0]
+  const found = tenants.flatMap((tenant) =>
+    store
+      .documents({ tenant, kind: 'run' })
+      .filter(({ id }) => id.endsWith(text))
+      .flatMap(({ id }) => book.find(id, tenant) ?? []),
+  )
+  const [run] = found
+  if (run === undefined) return undefined
+  const ids = new Set(found.map(({ id }) => id))
+  const chosen = chooseOne(ids, { what: 'run', shown: showName(text), missing: { issue: '' } })
+  if ('issue' in chosen) throw new UsageError(showLine(chosen.issue))
+  return run
+}
+
+/** The run of the last call; of an agent that another one started, the run of that one. */
+function findLastRun(
+  book: RunBook,
+  { tenants, id }: { tenants: readonly string[]; id: string },
+): StoredRun | undefined {
+  const [run] = tenants.flatMap((tenant) => book.find(id, tenant) ?? [])
+  return run && topOf(run, book)
+}
+
+function topOf(run: StoredRun, book: RunBook): StoredRun {
+  const above = run.parent?.run === undefined ? undefined : book.find(run.parent.run, run.tenant)
+  return above === undefined ? run : topOf(above, book)
+}
+
+async function replayOneRun(
+  store: Store,
+  { id, tenant }: StoredRun,
+  { given, places }: Asked,
+): Promise<number> {
+  const system = readText(given, 'system')
+  const found = await replayAgentRun({
     store,
-    session: meant.id,
-    runtime: await wireSimulation(places),
-    ...(tenant !== undefined && { tenant }),
+    run: id,
+    tenant,
+    runtime: await wireNow(given, places),
+    task: {
+      // What a program tells its runs is not known here.
+      ...(findKeptModel({ store }, { id, tenant }) && { instructions: readTold(places) }),
+      ...(system !== undefined && { system: readFile(system) }),
+    },
   })
-  if (found.calls === 0) {
-    process.stderr.write(`handrail: the session ${meant.id} made no call.\n`)
-    return exitCodes.toolError
-  }
-  if (given.options['json'] === true) writeJson(found)
-  else writeText(process.stdout, toPage(found))
+  show(given, found, toAgentReplayPage)
   return found.divergence === undefined ? exitCodes.ok : exitCodes.toolError
 }
 
-function toPage({ session, calls, replayed, skipped, divergence, policies }: Replay): string {
-  const lines = [`${session}: ${replayed} of ${countOf(calls, 'call')} replayed`]
-  if (divergence !== undefined) {
-    lines.push(
-      `\n${divergence.call} ${divergence.tool} goes another way now, the calls after it were not replayed:`,
+async function replaySession(store: Store, session: string, { given, places }: Asked): Promise<number> {
+  if (given.options['system'] !== undefined)
+    throw new UsageError(
+      `The session ${session} is not a run of an agent, so --system says nothing about it.`,
     )
-    for (const { what, recorded, now } of divergence.differences)
-      lines.push(`  ${what.padEnd(11)} recorded  ${recorded}`, `  ${' '.repeat(11)} now       ${now}`)
+  const tenant = readText(given, 'tenant')
+  const found = await replayRun({
+    store,
+    session,
+    runtime: await wireNow(given, places),
+    ...(tenant !== undefined && { tenant }),
+  })
+  if (found.calls === 0) {
+    process.stderr.write(`handrail: the session ${session} made no call.\n`)
+    return exitCodes.toolError
   }
-  if (skipped.length > 0) lines.push('\nNot replayed:')
-  for (const { call, tool, reason } of skipped) lines.push(`  ${call} ${tool}: ${reason}`)
-  if (policies.now !== undefined && policies.recorded.some((digest) => digest !== policies.now))
-    lines.push(`\nThe policy is another one now: ${policies.now}, recorded ${policies.recorded.join(', ')}`)
-  if (divergence === undefined) lines.push('\nNo divergence.')
-  return `${lines.join('\n')}\n`
+  show(given, found, toReplayPage)
+  return found.divergence === undefined ? exitCodes.ok : exitCodes.toolError
+}
+
+function wireNow(given: CommandLine, places: Places): ReturnType<typeof wireSimulation> {
+  const policy = readText(given, 'policy')
+  return wireSimulation(
+    places,
+    policy === undefined ? undefined : loadFile(policy, policyForm, createSchemaChecker()),
+  )
+}
+
+/** The instructions of the project, as `handrail run` tells them. */
+function readTold({ project }: Places): string[] {
+  const redactor = createRedactor(presentKeyNames().map((name) => readEnvironment(name) ?? ''))
+  return readInstructions(project).texts.map((text) => redactor.text(text))
+}
+
+function show<Found extends object>(
+  given: CommandLine,
+  found: Found,
+  toPage: (found: Found) => string,
+): void {
+  if (given.options['json'] === true) writeJson(found)
+  else writeText(process.stdout, toPage(found))
 }

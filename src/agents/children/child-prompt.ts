@@ -2,7 +2,7 @@ import type { ChildWish } from '../../contract/services/child-agents.ts'
 import type { JoinedTeam } from '../teams/create-team-book.ts'
 
 /** What an agent is asked first. */
-export function childTask({ task, kind, output }: ChildWish, joined?: JoinedTeam): string {
+export function childPrompt({ task, kind, output }: ChildWish, joined?: JoinedTeam): string {
   const parts = [
     ...(kind === 'fork'
       ? ['You are a copy of the agent of this conversation, and do one part of its work.']
