@@ -40,10 +40,12 @@ async function remove(folder: string): Promise<void> {
   await rm(gone, { recursive: true, force: true })
 }
 
-/** Whether any file in it was written since then. */
+/** Whether any file in it was written since then. One without files may have been made just now. */
 async function isWritten(folder: string, since: number): Promise<boolean> {
-  for (const entry of await readFolder(folder, true))
-    if (!entry.isDirectory() && (await writtenAt(join(entry.parentPath, entry.name))) >= since) return true
+  const files = (await readFolder(folder, true)).filter((entry) => !entry.isDirectory())
+  if (files.length === 0) return (await writtenAt(folder)) >= since
+  for (const entry of files)
+    if ((await writtenAt(join(entry.parentPath, entry.name))) >= since) return true
   return false
 }
 

@@ -51,7 +51,11 @@ export function takeUntold(isMine: (path: string) => boolean): readonly string[]
 async function sweep(folder: string): Promise<void> {
   const real = await realpath(folder)
   const end = performance.now() + patience
-  while ((await findOthersAtWork(real)) && performance.now() < end) await sleep(10)
+  // What another process writes and removes during one look may be seen under none of its names.
+  for (let quiet = 0; quiet < 2 && performance.now() < end;) {
+    quiet = (await findOthersAtWork(real)) ? 0 : quiet + 1
+    if (quiet === 0) await sleep(10)
+  }
 }
 
 /** Does what is asked for in a folder. Returns whether another process took a part of it and is not done. */
@@ -88,9 +92,11 @@ function isTakenByOther(path: string): boolean {
   return mark !== undefined && isTakenLanding(path) && isRunning(mark) && mark !== ownMark()
 }
 
-/** Does what a note of this user asks for, if the process that wrote it is over. False if another process does it. */
+/** Does what a note of this user asks for, if the process that wrote it is over. False if another process does it, or has just done it. */
 function obey(path: string, mark: string): boolean {
-  if (lstatSync(path, { throwIfNoEntry: false })?.uid !== process.geteuid?.()) return true
+  const stat = lstatSync(path, { throwIfNoEntry: false })
+  if (stat === undefined) return !isTaken(path)
+  if (stat.uid !== process.geteuid?.()) return true
   const found = isAsideNote(path) ? readAsideNote(path) : undefined
   if (found !== undefined) {
     untold.set(path, found)
