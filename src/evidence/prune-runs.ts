@@ -44,8 +44,7 @@ async function remove(folder: string): Promise<void> {
 async function isWritten(folder: string, since: number): Promise<boolean> {
   const files = (await readFolder(folder, true)).filter((entry) => !entry.isDirectory())
   if (files.length === 0) return (await writtenAt(folder)) >= since
-  for (const entry of files)
-    if ((await writtenAt(join(entry.parentPath, entry.name))) >= since) return true
+  for (const entry of files) if ((await writtenAt(join(entry.parentPath, entry.name))) >= since) return true
   return false
 }
 
