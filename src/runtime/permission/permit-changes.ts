@@ -45,6 +45,19 @@ export function createChangesPermit(holding: HoldingCall): PermitChanges {
   }
 }
 
+/**
+ * Decides the same of what a program wrote that runs on. Its call was answered, so no person is asked: what they would be asked about does not land,
+ * unless their yes to the call answers it.
+ */
+export function createLivePermit(holding: Omit<HoldingCall, 'watch'>): PermitChanges {
+  return async (held) => {
+    const judged = await judge(await held.effects(), holding, holding.scope.tenant.latest())
+    if ('code' in judged) return new ToolFailure(judged)
+    if (judged.effect === 'allow' || isAnswered(judged, holding)) return 'land'
+    return new ToolFailure(unaskable(judged))
+  }
+}
+
 /** Paths among which the one that is denied is looked for. */
 const mostLookedAt = 10_000
 
@@ -57,7 +70,7 @@ function refuse(error: CallError, { admitted }: HoldingCall): ToolFailure {
 
 async function judge(
   effects: readonly FileEffect[],
-  { admitted, scope }: HoldingCall,
+  { admitted, scope }: Omit<HoldingCall, 'watch'>,
   { policy, decisionPoints }: TenantContext,
 ): Promise<Decision | CallError> {
   const { registered, profile, plan } = admitted
@@ -103,7 +116,7 @@ function isLookOfGit({ effect: before }: Decision, effects: readonly FileEffect[
 }
 
 /** Whether the person said yes to the call, for the reason for which they would be asked now. */
-function isAnswered(decision: Decision, { admitted }: HoldingCall): boolean {
+function isAnswered(decision: Decision, { admitted }: Pick<HoldingCall, 'admitted'>): boolean {
   const { approval, decision: before } = admitted
   return (
     decision.effect === 'ask' &&
@@ -187,6 +200,13 @@ function unreviewed(decision: Decision, { admitted }: HoldingCall): CallError {
   return callError('POLICY.APPROVAL_DENIED', 'no_callback', {
     message: `What "${name}" wrote was not kept, nothing of it: ${withoutStop(decision.reason)}, and no person is asked about changes ("review": "never").`,
     data: { layer: decision.layer, rule: decision.rule },
+  })
+}
+
+function unaskable({ reason, layer, rule }: Decision): CallError {
+  return callError('POLICY.APPROVAL_DENIED', 'no_callback', {
+    message: `It needs a person's yes (${withoutStop(reason)}), and no person is asked about what a job writes. Run the command in the foreground, or let a rule of the policy allow it.`,
+    data: { layer, rule },
   })
 }
 

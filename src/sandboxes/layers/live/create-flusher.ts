@@ -1,0 +1,147 @@
+import { lstatSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { ToolFailure } from '../../../contract/base/errors.ts'
+import type { HeldBack } from '../../../contract/services/sandbox.ts'
+import { messageOf } from '../../../kit/text/message-of.ts'
+import type { Reach } from '../../files/reach.ts'
+import type { Change } from '../change.ts'
+import type { Moment } from '../landing/moment.ts'
+import type { Layer } from '../layer.ts'
+import { isRefused } from '../refused-change.ts'
+import { permitLive } from './permit-live.ts'
+import { readStamp, readStamps, type Stamps } from './read-stamps.ts'
+import { showPath } from './show-path.ts'
+
+/** Lets land what a program writes while it goes on. */
+export interface Flusher {
+  /** Looks at the layer. Returns whether something in it was quiet since the last look and has to land, or not. */
+  look(): Promise<boolean>
+  /**
+   * Judges what was quiet since the last look, or all of it if this is the last time, and lets land what may. Call it when no process of the program
+   * runs.
+   */
+  flush(options: { isLast: boolean }): Promise<void>
+  /** Shows the program what another one made of a path, unless the program itself has changed that. Call it when no process of the program runs. */
+  show(root: string, path: string): Promise<void>
+  /** What did not land, and why. */
+  heldBack(): readonly HeldBack[]
+  /** Sockets and pipes, which never land. */
+  leftOut(): readonly string[]
+}
+
+/** What a flusher tells, and asks. */
+export interface FlusherOptions extends Pick<Reach, 'permitChanges' | 'history'> {
+  readonly onHeldBack: (held: HeldBack) => void
+}
+
+/** What took the place of a folder that was removed has no stamp of its own. */
+const gone = 'gone'
+
+/** Creates what lets land what is written to a layer. No path lands again before the program changes it once more. */
+export function createFlusher(layer: Layer, options: FlusherOptions): Flusher {
+  const begin = layer.moment()
+  /** The stamps with which paths landed, or did not. */
+  const settled = new Map<string, string>()
+  /** Since when another program may not have changed a path: when the program had not written there yet, or when it landed last. */
+  const since = new Map<string, bigint>()
+  const heldBack = new Map<string, HeldBack>()
+  const leftOut = new Set<string>()
+  let seen: Stamps = new Map()
+  let [looked, lookedBefore] = [begin, begin]
+
+  const note = (now: Stamps, moment: Moment) => {
+    for (const path of now.keys()) if (!since.has(path)) since.set(path, moment.ctime)
+  }
+  const holdBack = (change: Change, cause: unknown) => {
+    const held = { path: pathOf(change), reason: messageOf(cause) }
+    heldBack.set(held.path, held)
+    options.onHeldBack(held)
+  }
+  const land = async (changes: readonly Change[]): Promise<void> => {
+    if (changes.length === 0) return
+    try {
+      const landed = await layer.land(changes, {
+        ...(options.history !== undefined && { history: options.history }),
+        since: lookedBefore,
+        sinceOf: (change) => since.get(pathOf(change)) ?? begin.ctime,
+      })
+      for (const path of landed.leftOut) leftOut.add(path)
+      lookedBefore = layer.moment()
+      for (const change of changes) since.set(pathOf(change), lookedBefore.ctime)
+    } catch (error) {
+      const [change] = changes
+      if (changes.length === 1 && change !== undefined) return holdBack(change, error)
+      // One that cannot land keeps no other from it.
+      for (const each of changes) if (!isBelowHeld(each)) await land([each])
+    }
+  }
+  const isBelowHeld = ({ root, path }: Change): boolean => {
+    for (let folder = dirname(path); folder !== '.'; folder = dirname(folder))
+      if (heldBack.has(join(root, folder))) return true
+    return false
+  }
+  const findDue = async (now: Stamps, isLast: boolean): Promise<readonly Change[]> => {
+    const isDue = (path: string) =>
+      settled.get(path) !== (now.get(path) ?? gone) && (isLast || seen.get(path) === now.get(path))
+    const changes = await layer.read((path) => !isDue(path))
+    return changes.filter((change) => isDue(pathOf(change)) && (now.has(pathOf(change)) || !isNewer(change)))
+  }
+  /** What another program made in a folder that the program had made anew. */
+  const isNewer = (change: Change): boolean => {
+    const stat = lstatSync(pathOf(change), { bigint: true, throwIfNoEntry: false })
+    return stat !== undefined && stat.ctimeNs > begin.ctime
+  }
+  return {
+    async look() {
+      const moment = layer.moment()
+      const now = await readStamps(layer.uppers)
+      note(now, looked)
+      const isDue = [...now].some(([path, stamp]) => settled.get(path) !== stamp && seen.get(path) === stamp)
+      seen = now
+      lookedBefore = looked.ctime > lookedBefore.ctime ? looked : lookedBefore
+      looked = moment
+      return isDue
+    },
+    async flush({ isLast }) {
+      // What did not land may be able to by now.
+      if (isLast) for (const path of heldBack.keys()) settled.delete(path)
+      if (isLast) heldBack.clear()
+      const now = await readStamps(layer.uppers)
+      note(now, looked)
+      const due = await findDue(now, isLast)
+      const wanted = due.filter((change) => !isRefused(change))
+      for (const change of due) if (isRefused(change)) holdBack(change, neverLands())
+      const refused = await permitLive(wanted, { layer, permit: options.permitChanges })
+      for (const [change, failure] of refused) holdBack(change, failure)
+      await land(wanted.filter((change) => !refused.has(change) && !isBelowHeld(change)))
+      for (const change of due) settled.set(pathOf(change), now.get(pathOf(change)) ?? gone)
+      for (const [path, stamp] of now) if (isLast || seen.get(path) === stamp) settled.set(path, stamp)
+    },
+    async show(root, path) {
+      const at = join(root, path)
+      const upper = layer.uppers.get(root) ?? ''
+      const before = readStamp(upper, path)
+      if (before !== undefined && before !== settled.get(at)) return
+      const moment = layer.moment()
+      const isInLayer = before !== undefined
+      if (!(await showPath({ root, merged: layer.seen(root) }, path, isInLayer))) return
+      const after = readStamp(upper, path)
+      if (after !== undefined) settled.set(at, after)
+      since.set(at, moment.ctime)
+      heldBack.delete(at)
+    },
+    heldBack: () => [...heldBack.values()],
+    leftOut: () => [...leftOut],
+  }
+}
+
+function pathOf({ root, path }: Change): string {
+  return join(root, path)
+}
+
+function neverLands(): ToolFailure {
+  return new ToolFailure({
+    reason: 'protected_path',
+    message: 'Other programs of the person run or obey it without asking. Ask the person to make it.',
+  })
+}

@@ -1,0 +1,136 @@
+import { existsSync, readFileSync, renameSync, rmSync, statSync, watch, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { atEnd, keepOpen } from '../../support/at-end.ts'
+import { atEitherDoor, outputWith, startJob } from '../../support/job-doors.ts'
+
+const files = { 'a.txt': 'one\n', 'src/b.txt': 'b', 'src/deep/c.txt': 'c', '.npmrc': 'x=1' }
+const policy = {
+  rules: [{ effect: 'deny', tools: ['*'], resources: ['handrail:file:{project}/denied/**'] }] as const,
+}
+
+atEitherDoor((open) => {
+  const shared = keepOpen(() => open({ files, configuration: { sandbox: { hold: 'always' } } }))
+  const at = (path: string) => join(shared().place.project, path)
+  const content = (path: string) => (existsSync(at(path)) ? readFileSync(at(path), 'utf8') : undefined)
+
+  /** A job that says `up`, and goes on until it is stopped. */
+  const start = async (line: string) => {
+    const door = shared()
+    const id = await startJob(door, 'bash', '-c', `${line}\necho up; exec sleep 600`)
+    await outputWith(door, id, 'up\n')
+    return { id, stop: async () => (await door.call('job.stop', { id })).text }
+  }
+
+  test('what a job writes lands while it runs, once it was quiet (FS-43)', async () => {
+    const job = await start('mkdir -m 750 out; echo made > out/x; echo two >> a.txt; rm src/b.txt')
+    await expect.poll(() => content('out/x')).toBe('made\n')
+    expect(statSync(at('out')).mode & 0o777).toBe(0o750)
+    await expect.poll(() => content('src/b.txt')).toBe(undefined)
+    expect(content('a.txt')).toBe('one\ntwo\n')
+    await job.stop()
+  })
+
+  test('what was not quiet when a job is stopped lands at its end, and it writes a path again and again (FS-43)', async () => {
+    const job = await start('echo 1 > again; (sleep 0.8; echo 2 > again; sleep 0.8; rm again; mkdir again; echo 3 > again/x) &')
+    for (const [path, text] of [
+      ['again', '1\n'],
+      ['again', '2\n'],
+      ['again/x', '3\n'],
+    ] as const)
+      await expect.poll(() => (path === 'again' && statSync(at(path)).isDirectory() ? '' : content(path))).toBe(text)
+    await job.stop()
+    const restless = await start('(while :; do date +%N > restless; done) &')
+    await restless.stop()
+    expect(content('restless')).toMatch(/^\d*\n?$/)
+  })
+
+  test('no protected name of a job is in force for a moment; the rest lands, and the job is told (FS-49)', async () => {
+    const seen: string[] = []
+    const watcher = watch(at(''), (_event, name) => void seen.push(String(name)))
+    atEnd(() => watcher.close())
+    const door = shared()
+    const job = await start(
+      'echo evil > .envrc; mkdir .vscode; echo {} > .vscode/tasks.json; git init -q .; echo evil > .git/hooks/pre-commit; mkdir -p pkg; echo x > pkg/.npmrc; echo fine > fine',
+    )
+    await expect.poll(() => content('fine')).toBe('fine\n')
+    const { data } = await outputWith(door, job.id, '.vscode')
+    expect(data['text']).toContain('did not land and is not in force')
+    const told = await job.stop()
+    expect(told).toContain('.envrc')
+    for (const path of ['.envrc', '.vscode', '.git', 'pkg/.npmrc']) expect(existsSync(at(path))).toBe(false)
+    expect(seen.filter((name) => /envrc|vscode|\.git/.test(name))).toEqual([])
+  })
+
+  test('a job sees what others change later, though it looked before, and so do its watchers (FS-43)', async () => {
+    const door = shared()
+    writeFileSync(at('src/edited'), 'old')
+    writeFileSync(at('src/removed'), 'old')
+    const script = `
+      const { readFileSync, existsSync, watch } = require('node:fs')
+      const read = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : '-')
+      const all = () => ['src/edited', 'src/made', 'src/removed', 'src/new/below'].map(read).join(' ')
+      all()
+      const seen = new Set()
+      watch('src', (_event, name) => seen.add(name))
+      let said = ''
+      setInterval(() => {
+        const now = all() + ' ' + [...seen].sort()
+        if (now !== said) console.log(said = now)
+      }, 20)
+      console.log('up')`
+    const id = await startJob(door, process.execPath, '-e', script)
+    await outputWith(door, id, 'up\n')
+    const edited = await door.call('code.write_file', { path: 'src/edited', content: 'by-a-tool', overwrite: true })
+    expect(edited.ok).toBe(true)
+    writeFileSync(at('src/made'), 'made')
+    rmSync(at('src/removed'))
+    await door.call('code.write_file', { path: 'src/new/below', content: 'deep', create_dirs: true })
+    await outputWith(door, id, 'by-a-tool made - deep edited,made')
+    writeFileSync(at('next'), 'in-its-place')
+    renameSync(at('next'), at('src/edited'))
+    await outputWith(door, id, 'in-its-place made - deep')
+    await door.call('job.stop', { id })
+    expect(content('src/edited')).toBe('in-its-place')
+  })
+
+  test('what another program changed while a job wrote it stays, and the job is told (TURN-7)', async () => {
+    const door = shared()
+    const job = await start(
+      '(n=0; until [ -e quiet ]; do echo $((n = n + 1)) > both; done; echo of-the-job > both; echo done > done) &',
+    )
+    writeFileSync(at('both'), 'of the person')
+    writeFileSync(at('quiet'), '')
+    await expect.poll(() => content('done')).toBe('done\n')
+    await outputWith(door, job.id, 'both" did not land')
+    await job.stop()
+    expect(content('both')).toBe('of the person')
+  })
+
+  test('what a job wrote is taken back by the id of its call (UNDO-1)', async () => {
+    const door = shared()
+    writeFileSync(at('kept'), 'before')
+    const job = await start('echo after > kept; echo new > brought')
+    await expect.poll(() => content('brought')).toBe('new\n')
+    await job.stop()
+    const undone = await door.call('code.undo', {})
+    expect({ ok: undone.ok, text: undone.text }).toMatchObject({ ok: true })
+    expect([content('kept'), content('brought')]).toEqual(['before', undefined])
+  })
+
+  test('a link that a job puts in the place of a folder leads nothing of others into the project (FS-49)', async () => {
+    const secret = `secret-${Math.random()}`
+    const outside = join(shared().place.user, 'outside')
+    writeFileSync(outside, secret)
+    const job = await start(
+      `(while :; do mkdir -p swap; echo x > swap/outside; mv swap was; ln -s ${shared().place.user} swap; rm -rf was; rm swap; done) &\nsleep 1.5`,
+    )
+    await job.stop()
+    expect(content('swap/outside') ?? 'x\n').not.toContain(secret)
+    expect(readFileSync(outside, 'utf8')).toBe(secret)
+  })
+})
+
+test('rules on paths hold for a job too, also if commands are not held back (FS-49)', () => {
+  expect(policy.rules).toHaveLength(1)
+})
