@@ -1,13 +1,14 @@
 import { existsSync, readFileSync, renameSync, rmSync, statSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { codeTools, jobTools, resultText, type ToolResult } from 'handrail'
 import { expect, test } from 'vitest'
 import { atEnd, keepOpen } from '../../support/at-end.ts'
 import { atEitherDoor, outputWith, startJob } from '../../support/job-doors.ts'
+import { makeFolder } from '../../support/project.ts'
+import { openProject } from '../../support/undo.ts'
+import { fixtureTool, makeFixtureServer, openUpstreams, said } from '../../support/upstreams.ts'
 
 const files = { 'a.txt': 'one\n', 'src/b.txt': 'b', 'src/deep/c.txt': 'c', '.npmrc': 'x=1' }
-const policy = {
-  rules: [{ effect: 'deny', tools: ['*'], resources: ['handrail:file:{project}/denied/**'] }] as const,
-}
 
 atEitherDoor((open) => {
   const shared = keepOpen(() => open({ files, configuration: { sandbox: { hold: 'always' } } }))
@@ -32,13 +33,17 @@ atEitherDoor((open) => {
   })
 
   test('what was not quiet when a job is stopped lands at its end, and it writes a path again and again (FS-43)', async () => {
-    const job = await start('echo 1 > again; (sleep 0.8; echo 2 > again; sleep 0.8; rm again; mkdir again; echo 3 > again/x) &')
+    const job = await start(
+      'echo 1 > again; (sleep 0.8; echo 2 > again; sleep 0.8; rm again; mkdir again; echo 3 > again/x) &',
+    )
     for (const [path, text] of [
       ['again', '1\n'],
       ['again', '2\n'],
       ['again/x', '3\n'],
     ] as const)
-      await expect.poll(() => (path === 'again' && statSync(at(path)).isDirectory() ? '' : content(path))).toBe(text)
+      await expect
+        .poll(() => (path === 'again' && statSync(at(path)).isDirectory() ? '' : content(path)))
+        .toBe(text)
     await job.stop()
     const restless = await start('(while :; do date +%N > restless; done) &')
     await restless.stop()
@@ -81,7 +86,11 @@ atEitherDoor((open) => {
       console.log('up')`
     const id = await startJob(door, process.execPath, '-e', script)
     await outputWith(door, id, 'up\n')
-    const edited = await door.call('code.write_file', { path: 'src/edited', content: 'by-a-tool', overwrite: true })
+    const edited = await door.call('code.write_file', {
+      path: 'src/edited',
+      content: 'by-a-tool',
+      overwrite: true,
+    })
     expect(edited.ok).toBe(true)
     writeFileSync(at('src/made'), 'made')
     rmSync(at('src/removed'))
@@ -107,17 +116,6 @@ atEitherDoor((open) => {
     expect(content('both')).toBe('of the person')
   })
 
-  test('what a job wrote is taken back by the id of its call (UNDO-1)', async () => {
-    const door = shared()
-    writeFileSync(at('kept'), 'before')
-    const job = await start('echo after > kept; echo new > brought')
-    await expect.poll(() => content('brought')).toBe('new\n')
-    await job.stop()
-    const undone = await door.call('code.undo', {})
-    expect({ ok: undone.ok, text: undone.text }).toMatchObject({ ok: true })
-    expect([content('kept'), content('brought')]).toEqual(['before', undefined])
-  })
-
   test('a link that a job puts in the place of a folder leads nothing of others into the project (FS-49)', async () => {
     const secret = `secret-${Math.random()}`
     const outside = join(shared().place.user, 'outside')
@@ -131,6 +129,49 @@ atEitherDoor((open) => {
   })
 })
 
-test('rules on paths hold for a job too, also if commands are not held back (FS-49)', () => {
-  expect(policy.rules).toHaveLength(1)
+const jobOf = (result: ToolResult) => String(Object(result.data)['job'])
+
+test('rules on paths hold for what a job writes, though commands are held back only for them; the rest is taken back by its call (FS-49, UNDO-1)', async () => {
+  const { project, session } = await openProject(files, {
+    sandbox: 'bubblewrap',
+    tools: [codeTools(), jobTools()],
+    policy: { rules: [{ effect: 'deny', tools: ['*'], resources: ['handrail:file:{project}/denied/**'] }] },
+  })
+  const argv = [
+    'sh',
+    '-c',
+    'mkdir denied fine; echo x > denied/x; echo y > fine/y; echo two > a.txt; exec sleep 600',
+  ]
+  const id = jobOf(await session.call('code.run_command', { argv, background: true }))
+  await expect.poll(() => existsSync(join(project, 'fine/y'))).toBe(true)
+  expect(existsSync(join(project, 'denied/x'))).toBe(false)
+  const stopped = await session.call('job.stop', { id })
+  expect(resultText(stopped)).toContain('did not land')
+  expect(existsSync(join(project, 'denied/x'))).toBe(false)
+  const undone = await session.call('code.undo', {})
+  expect(undone.error).toBeUndefined()
+  expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('one\n')
+  expect(existsSync(join(project, 'fine'))).toBe(false)
+})
+
+test('what an MCP server writes lands but for protected and sensitive names (MCP-1, FS-49)', async () => {
+  const project = makeFolder(files)
+  const seen: string[] = []
+  const watcher = watch(project, (_event, name) => void seen.push(String(name)))
+  atEnd(() => watcher.close())
+  const server = makeFixtureServer([fixtureTool('reach')])
+  const file = { ...server.file, write: [...(server.file.write ?? []), project] }
+  const runtime = await openUpstreams(
+    { it: file },
+    { project, sandbox: { kind: 'bubblewrap', hold: 'always' } },
+  )
+  const session = runtime.session()
+  for (const path of ['.envrc', '.env.local', 'fine']) {
+    const input = { files: [], write: join(project, path), url: 'http://127.0.0.1:9' }
+    expect(JSON.parse(said(await session.call('mcp.it.reach', input)))).toMatchObject({ written: 'yes' })
+  }
+  await expect.poll(() => existsSync(join(project, 'fine'))).toBe(true)
+  await runtime.close()
+  expect(['.envrc', '.env.local'].filter((path) => existsSync(join(project, path)))).toEqual([])
+  expect(seen.filter((name) => name.startsWith('.env'))).toEqual([])
 })
