@@ -49,7 +49,8 @@ export function createChangesPermit(holding: HoldingCall): PermitChanges {
  * Decides the same of what a program wrote that runs on. Its call was answered, so no person is asked: what they would be asked about does not land,
  * unless their yes to the call answers it.
  */
-export function createLivePermit(holding: Omit<HoldingCall, 'watch'>): PermitChanges {
+export function createLivePermit(of: Pick<HoldingCall, 'admitted' | 'scope'>): PermitChanges {
+  const holding = { ...of, goesOn: true }
   return async (held) => {
     const judged = await judge(await held.effects(), holding, holding.scope.tenant.latest())
     if ('code' in judged) return new ToolFailure(judged)
@@ -68,9 +69,14 @@ function refuse(error: CallError, { admitted }: HoldingCall): ToolFailure {
   return failure
 }
 
+interface Judging extends Pick<HoldingCall, 'admitted' | 'scope'> {
+  /** Whether the program runs on, so that each path lands by itself. */
+  readonly goesOn?: boolean
+}
+
 async function judge(
   effects: readonly FileEffect[],
-  { admitted, scope }: Omit<HoldingCall, 'watch'>,
+  { admitted, scope, goesOn = false }: Judging,
   { policy, decisionPoints }: TenantContext,
 ): Promise<Decision | CallError> {
   const { registered, profile, plan } = admitted
@@ -86,7 +92,9 @@ async function judge(
     const denied = writes.slice(0, mostLookedAt).find(denies)
     const where = denied?.kind === 'fs.write' ? `"${denied.path}": ` : ''
     return callError('POLICY.DENY_TOOL', decision.denial ?? 'rule_denied', {
-      message: `What "${definition.name}" wrote was not kept, nothing of it: ${where}${withoutStop(decision.reason)}.`,
+      message: goesOn
+        ? `${withoutStop(decision.reason)}.`
+        : `What "${definition.name}" wrote was not kept, nothing of it: ${where}${withoutStop(decision.reason)}.`,
       data: {
         layer: decision.layer,
         rule: decision.rule,

@@ -45,6 +45,10 @@ export function createFlusher(layer: Layer, options: FlusherOptions): Flusher {
   /** Since when another program may not have changed a path: when the program had not written there yet, or when it landed last. */
   const since = new Map<string, bigint>()
   const heldBack = new Map<string, HeldBack>()
+  /** New folders that did not land: nothing in them does, without a word. */
+  const heldFolders = new Set<string>()
+  /** The reasons that were told. */
+  const told = new Map<string, string>()
   const leftOut = new Set<string>()
   let seen: Stamps = new Map()
   let [looked, lookedBefore] = [begin, begin]
@@ -55,7 +59,15 @@ export function createFlusher(layer: Layer, options: FlusherOptions): Flusher {
   const holdBack = (change: Change, cause: unknown) => {
     const held = { path: pathOf(change), reason: messageOf(cause) }
     heldBack.set(held.path, held)
-    options.onHeldBack(held)
+    if (change.kind === 'directory' && change.had === 'none') heldFolders.add(held.path)
+    if (told.get(held.path) !== held.reason) options.onHeldBack(held)
+    told.set(held.path, held.reason)
+  }
+  const forgetHeld = () => {
+    for (const path of settled.keys())
+      if (heldBack.has(path) || heldFolders.has(dirname(path))) settled.delete(path)
+    heldBack.clear()
+    heldFolders.clear()
   }
   const land = async (changes: readonly Change[]): Promise<void> => {
     if (changes.length === 0) return
@@ -77,8 +89,11 @@ export function createFlusher(layer: Layer, options: FlusherOptions): Flusher {
   }
   const isBelowHeld = ({ root, path }: Change): boolean => {
     for (let folder = dirname(path); folder !== '.'; folder = dirname(folder))
-      if (heldBack.has(join(root, folder))) return true
+      if (heldFolders.has(join(root, folder))) return true
     return false
+  }
+  const holdBackAll = (failures: Iterable<readonly [Change, ToolFailure]>) => {
+    for (const [change, failure] of failures) if (!isBelowHeld(change)) holdBack(change, failure)
   }
   const findDue = async (now: Stamps, isLast: boolean): Promise<readonly Change[]> => {
     const isDue = (path: string) =>
@@ -104,15 +119,14 @@ export function createFlusher(layer: Layer, options: FlusherOptions): Flusher {
     },
     async flush({ isLast }) {
       // What did not land may be able to by now.
-      if (isLast) for (const path of heldBack.keys()) settled.delete(path)
-      if (isLast) heldBack.clear()
+      if (isLast) forgetHeld()
       const now = await readStamps(layer.uppers)
       note(now, looked)
       const due = await findDue(now, isLast)
+      holdBackAll(due.filter(isRefused).map((change) => [change, neverLands()] as const))
       const wanted = due.filter((change) => !isRefused(change))
-      for (const change of due) if (isRefused(change)) holdBack(change, neverLands())
       const refused = await permitLive(wanted, { layer, permit: options.permitChanges })
-      for (const [change, failure] of refused) holdBack(change, failure)
+      holdBackAll(refused)
       await land(wanted.filter((change) => !refused.has(change) && !isBelowHeld(change)))
       for (const change of due) settled.set(pathOf(change), now.get(pathOf(change)) ?? gone)
       for (const [path, stamp] of now) if (isLast || seen.get(path) === stamp) settled.set(path, stamp)
