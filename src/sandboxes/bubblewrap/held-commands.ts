@@ -49,23 +49,19 @@ export async function holdChanges(
   isolation: Isolation,
 ): Promise<Holding | undefined> {
   const { dryRun: isDry = false, live = false } = command
-  const hold = live ? findLiveHold(reach, isolation) : findHold(reach, isolation)
+  const hold = findHold(reach, isolation)
   if (!isDry && (hold === undefined || !(await canHold(reach, isolation)))) {
     if (hold === 'required') throw notHeld()
     return undefined
   }
   const means = isolation.require()
   const way = (await findWay(reach, means, isolation)) ?? 'overlay'
+  // A copy is of the time when it was made, and what goes on has to see what others change.
   if (live && way === 'copy') {
     if (hold === 'required') throw notHeld()
     return undefined
   }
   return await openHolding(reach, command, { isolation, way })
-}
-
-/** A program that runs on is held back only if it has to be: what it writes is in force a while later. */
-function findLiveHold(reach: Reach, { hold }: Isolation): Hold | undefined {
-  return hold === 'always' ? 'required' : reach.hold
 }
 
 /** The same, in the given way. */

@@ -21,8 +21,11 @@ export interface Flusher {
    * runs.
    */
   flush(options: { isLast: boolean }): Promise<void>
-  /** Shows the program what another one made of a path, unless the program itself has changed that. Call it when no process of the program runs. */
-  show(root: string, path: string): Promise<void>
+  /**
+   * Shows the program what another one made of a path, unless the program itself has changed that. Returns whether there was something to show. Call it
+   * when no process of the program runs.
+   */
+  show(root: string, path: string, isOther: boolean): Promise<boolean>
   /** What did not land, and why. */
   heldBack(): readonly HeldBack[]
   /** Sockets and pipes, which never land. */
@@ -131,18 +134,22 @@ export function createFlusher(layer: Layer, options: FlusherOptions): Flusher {
       for (const change of due) settled.set(pathOf(change), now.get(pathOf(change)) ?? gone)
       for (const [path, stamp] of now) if (isLast || seen.get(path) === stamp) settled.set(path, stamp)
     },
-    async show(root, path) {
+    async show(root, path, isOther) {
       const at = join(root, path)
       const upper = layer.uppers.get(root) ?? ''
       const before = readStamp(upper, path)
-      if (before !== undefined && before !== settled.get(at)) return
+      if (before !== undefined && before !== settled.get(at)) return false
+      // What this process itself let land is known.
+      const below = lstatSync(at, { bigint: true, throwIfNoEntry: false })
+      if (before !== undefined && below !== undefined && below.ctimeNs <= (since.get(at) ?? 0n)) return false
       const moment = layer.moment()
       const isInLayer = before !== undefined
-      if (!(await showPath({ root, merged: layer.seen(root) }, path, isInLayer))) return
+      if (!(await showPath({ root, merged: layer.seen(root) }, path, { isInLayer, isOther }))) return false
       const after = readStamp(upper, path)
       if (after !== undefined) settled.set(at, after)
       since.set(at, moment.ctime)
       heldBack.delete(at)
+      return true
     },
     heldBack: () => [...heldBack.values()],
     leftOut: () => [...leftOut],

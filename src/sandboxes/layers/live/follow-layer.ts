@@ -36,11 +36,16 @@ export interface Following {
 export async function followLayer(layer: Layer, following: Following): Promise<LiveLayer> {
   const { reach, freeze, onHeldBack } = following
   const flusher = createFlusher(layer, { ...reach, onHeldBack })
-  const changed = new Set<string>()
+  /** Whether each path that others changed may be another file than before. */
+  const changed = new Map<string, boolean>()
+  const noteChange = (root: string, path: string, isOther: boolean) => {
+    const key = JSON.stringify([root, path])
+    changed.set(key, isOther || changed.get(key) === true)
+  }
   using watching = new DisposableStack()
   const skips = createSkips(reach.hidden())
   for (const root of layer.uppers.keys()) {
-    const onChange = (path: string) => void changed.add(JSON.stringify([root, path]))
+    const onChange = (path: string, isOther: boolean) => noteChange(root, path, isOther)
     watching.use(await watchFolders(root, { skips: (path) => skips(root, path), onChange }))
   }
   const watchers = watching.move()
@@ -56,17 +61,13 @@ export async function followLayer(layer: Layer, following: Following): Promise<L
     return true
   }
   const showAll = async () => {
-    for (const each of [...changed]) {
+    for (const [each, isOther] of [...changed]) {
       changed.delete(each)
       const [root, path] = JSON.parse(each) as [string, string]
-      try {
-        await flusher.show(root, path)
-      } catch {
-        // It is changed again, or the program sees it as it was.
-        continue
-      }
-      for (const below of namesBelow(root, path))
-        if (!skips(root, below)) changed.add(JSON.stringify([root, below]))
+      // If it cannot be shown, it is changed again, or the program sees it as it was.
+      const isShown = await flusher.show(root, path, isOther).catch(() => false)
+      for (const below of isShown && isOther ? namesBelow(root, path) : [])
+        if (!skips(root, below)) noteChange(root, below, true)
     }
   }
   const pause = (ms: number) => wait(ms, undefined, { ref: false, signal: ended.signal }).catch(() => {})
@@ -104,7 +105,12 @@ function createSkips(hidden: readonly string[]): (root: string, path: string) =>
   return (root, path) => {
     if (path === '') return false
     if (fateOf(path) !== undefined) return true
-    if (path.split('/').some((name) => name === '.git' || name === 'node_modules')) return true
+    if (
+      path
+        .split('/')
+        .some((name) => name === '.git' || name === 'node_modules' || name.startsWith('.handrail-'))
+    )
+      return true
     const whole = `${root}/${path}`.toLowerCase()
     return globs.some((glob) => matchPath(glob, whole) || matchPath(glob, path.toLowerCase()))
   }

@@ -10,6 +10,9 @@ import {
   readdirSync,
   readlinkSync,
   symlinkSync,
+  unlinkSync,
+  utimesSync,
+  type BigIntStats,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { openPath } from '../../files/open-path.ts'
@@ -33,13 +36,13 @@ export interface ShownRoot {
 
 /**
  * Shows a program in an overlay what another program made of a path: it is written through the overlay, so that the program and its watchers see it, and
- * what the kernel remembers of the path is no more. `isInLayer` says that the layer has the path already. False if there is nothing to show. No process of
+ * what the kernel remembers of the path is no more. `isInLayer`: the layer has the path already; `isOther`: it may be another file than before. False if there is nothing to show. No process of
  * the program runs meanwhile.
  */
 export async function showPath(
   { root, merged }: ShownRoot,
   path: string,
-  isInLayer: boolean,
+  { isInLayer, isOther }: { isInLayer: boolean; isOther: boolean },
 ): Promise<boolean> {
   using below = holdRoot(root)
   using above = holdFolders(openPath(merged))
@@ -48,28 +51,39 @@ export async function showPath(
   const folder = above.at(dirname(path))
   const to = `${folder.self}/${name}`
   const [stat, there] = [lookAt(from), lookAt(to)]
-  const [kind, kindThere] = [kindOf(stat), kindOf(there)]
-  if (kind === 'special') return false
-  if (there !== undefined && kind !== kindThere) await clearAwayGently(entryIn(folder, name))
-  if (stat === undefined) return there !== undefined
-  if (kind === 'directory') {
-    if (kindThere === 'directory') return false
-    mkdirSync(to, Number(stat.mode & 0o777n))
+  const kind = kindOf(stat)
+  if (stat === undefined) {
+    if (there === undefined) tellGone(to)
+    else await clearAwayGently(entryIn(folder, name))
+    return there !== undefined
+  }
+  if (kind === 'special' || (kind === 'file' && stat.size > mostBytes)) return false
+  if (kind === 'directory' && kindOf(there) === 'directory') {
+    utimesSync(to, Number(stat.atimeNs) / 1e9, Number(stat.mtimeNs) / 1e9)
     return true
   }
-  if (kind === 'link') {
-    const target = readlinkSync(from)
-    if (kindThere === 'link') {
-      if (readlinkSync(to) === target) return false
-      clearAway(entryIn(folder, name))
-    }
-    symlinkSync(target, to)
-    return true
-  }
-  if (stat.size > mostBytes) return false
-  if (isInLayer && kindThere === 'file' && there?.size === stat.size && hasSameContent(from, to)) return false
-  await writeThrough(from, folder, name)
+  if (isInLayer && isAlike({ stat, at: from }, { stat: there, at: to })) return false
+  if (there !== undefined && (isOther || kind !== 'file' || kindOf(there) !== 'file'))
+    await clearAwayGently(entryIn(folder, name))
+  if (kind === 'directory') mkdirSync(to, Number(stat.mode & 0o777n))
+  else if (kind === 'link') symlinkSync(readlinkSync(from), to)
+  else await writeThrough(from, folder, name)
   return true
+}
+
+/** Watchers are told of what is not there only when it goes. */
+function tellGone(at: string): void {
+  closeSync(openSync(at, 'wx', 0o600))
+  unlinkSync(at)
+}
+
+function isAlike(
+  one: { stat: BigIntStats; at: string },
+  other: { stat: BigIntStats | undefined; at: string },
+): boolean {
+  if (kindOf(one.stat) !== kindOf(other.stat)) return false
+  if (one.stat.isSymbolicLink()) return readlinkSync(one.at) === readlinkSync(other.at)
+  return one.stat.size === other.stat?.size && hasSameContent(one.at, other.at)
 }
 
 async function writeThrough(from: string, folder: PathHandle, name: string): Promise<void> {

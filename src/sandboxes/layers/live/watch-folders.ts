@@ -9,8 +9,8 @@ const mostFolders = 4_096
 export interface Watching {
   /** Whether what is at a path below the root is left out. */
   readonly skips: (path: string) => boolean
-  /** Told of each path below the root at which something changed, or may have. */
-  readonly onChange: (path: string) => void
+  /** Told of each path below the root at which something changed, or may have. `isOther`: if it may be another file than before. */
+  readonly onChange: (path: string, isOther: boolean) => void
 }
 
 /** Watches the folders of a root, as far as there are not too many, new ones too. Dispose of it. */
@@ -23,10 +23,10 @@ export async function watchFolders(root: string, { skips, onChange }: Watching):
   const add = (path: string): string[] => {
     if (watchers.has(path) || watchers.size >= mostFolders || skips(path)) return []
     try {
-      const watcher = watch(join(root, path), { persistent: false }, (_event, name) => {
+      const watcher = watch(join(root, path), { persistent: false }, (event, name) => {
         if (name === null || skips(join(path, name))) return
-        onChange(join(path, name))
-        for (const each of addAll(join(path, name))) onChange(each)
+        onChange(join(path, name), event === 'rename')
+        for (const each of addAll(join(path, name))) onChange(each, true)
       })
       watcher.on('error', () => close(path))
       watchers.set(path, watcher)
