@@ -110,8 +110,10 @@ atEitherDoor((open) => {
     writeFileSync(at('next'), 'in-its-place')
     renameSync(at('next'), at('src/edited'))
     await outputWith(door, id, 'in-its-place made - deep')
+    rmSync(at('src/edited'))
+    await outputWith(door, id, '- made - deep')
     await door.call('job.stop', { id })
-    expect(content('src/edited')).toBe('in-its-place')
+    expect(content('src/edited')).toBe(undefined)
   })
 
   test('what another program changed while a job wrote it stays, and the job is told (TURN-7)', async () => {

@@ -1,13 +1,13 @@
 import { lstatSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { ToolFailure } from '../../../contract/base/errors.ts'
-import type { HeldBack } from '../../../contract/services/sandbox.ts'
-import { messageOf } from '../../../kit/text/message-of.ts'
+import type { CommandOutcome, HeldBack } from '../../../contract/services/sandbox.ts'
 import type { Reach } from '../../files/reach.ts'
 import type { Change } from '../change.ts'
 import type { Moment } from '../landing/moment.ts'
 import type { Layer } from '../layer.ts'
 import { isRefused } from '../refused-change.ts'
+import { createHeldPaths } from './held-paths.ts'
 import { permitLive } from './permit-live.ts'
 import { readStamp, readStamps, type Stamps } from './read-stamps.ts'
 import { showPath } from './show-path.ts'
@@ -26,10 +26,8 @@ export interface Flusher {
    * when no process of the program runs.
    */
   show(root: string, path: string, isOther: boolean): Promise<boolean>
-  /** What did not land, and why. */
-  heldBack(): readonly HeldBack[]
-  /** Sockets and pipes, which never land. */
-  leftOut(): readonly string[]
+  /** What did not land, and why, with sockets and pipes, which never do. */
+  left(): Pick<CommandOutcome, 'heldBack' | 'leftOut'>
 }
 
 /** What a flusher tells, and asks. */
@@ -47,30 +45,14 @@ export function createFlusher(layer: Layer, options: FlusherOptions): Flusher {
   const settled = new Map<string, string>()
   /** Since when another program may not have changed a path: when the program had not written there yet, or when it landed last. */
   const since = new Map<string, bigint>()
-  const heldBack = new Map<string, HeldBack>()
-  /** New folders that did not land: nothing in them does, without a word. */
-  const heldFolders = new Set<string>()
-  /** The reasons that were told. */
-  const told = new Map<string, string>()
+  const held = createHeldPaths(options.onHeldBack)
   const leftOut = new Set<string>()
   let seen: Stamps = new Map()
   let [looked, lookedBefore] = [begin, begin]
 
-  const note = (now: Stamps, moment: Moment) => {
-    for (const path of now.keys()) if (!since.has(path)) since.set(path, moment.ctime)
-  }
-  const holdBack = (change: Change, cause: unknown) => {
-    const held = { path: pathOf(change), reason: messageOf(cause) }
-    heldBack.set(held.path, held)
-    if (change.kind === 'directory' && change.had === 'none') heldFolders.add(held.path)
-    if (told.get(held.path) !== held.reason) options.onHeldBack(held)
-    told.set(held.path, held.reason)
-  }
   const forgetHeld = () => {
-    for (const path of settled.keys())
-      if (heldBack.has(path) || heldFolders.has(dirname(path))) settled.delete(path)
-    heldBack.clear()
-    heldFolders.clear()
+    for (const path of settled.keys()) if (held.has(path) || held.isBelow(path)) settled.delete(path)
+    held.clear()
   }
   const land = async (changes: readonly Change[]): Promise<void> => {
     if (changes.length === 0) return
@@ -85,35 +67,27 @@ export function createFlusher(layer: Layer, options: FlusherOptions): Flusher {
       for (const change of changes) since.set(pathOf(change), lookedBefore.ctime)
     } catch (error) {
       const [change] = changes
-      if (changes.length === 1 && change !== undefined) return holdBack(change, error)
+      if (changes.length === 1 && change !== undefined) return held.add([[change, error]])
       // One that cannot land keeps no other from it.
-      for (const each of changes) if (!isBelowHeld(each)) await land([each])
+      for (const each of changes) if (!held.isBelow(pathOf(each))) await land([each])
     }
-  }
-  const isBelowHeld = ({ root, path }: Change): boolean => {
-    for (let folder = dirname(path); folder !== '.'; folder = dirname(folder))
-      if (heldFolders.has(join(root, folder))) return true
-    return false
-  }
-  const holdBackAll = (failures: Iterable<readonly [Change, ToolFailure]>) => {
-    for (const [change, failure] of failures) if (!isBelowHeld(change)) holdBack(change, failure)
   }
   const findDue = async (now: Stamps, isLast: boolean): Promise<readonly Change[]> => {
     const isDue = (path: string) =>
       settled.get(path) !== (now.get(path) ?? gone) && (isLast || seen.get(path) === now.get(path))
+    // What is gone from a folder that was made anew may be what another program made there.
     const changes = await layer.read((path) => !isDue(path))
-    return changes.filter((change) => isDue(pathOf(change)) && (now.has(pathOf(change)) || !isNewer(change)))
-  }
-  /** What another program made in a folder that the program had made anew. */
-  const isNewer = (change: Change): boolean => {
-    const stat = lstatSync(pathOf(change), { bigint: true, throwIfNoEntry: false })
-    return stat !== undefined && stat.ctimeNs > begin.ctime
+    return changes.filter(
+      (change) =>
+        isDue(pathOf(change)) &&
+        (now.has(pathOf(change)) || (changedAt(pathOf(change)) ?? 0n) <= begin.ctime),
+    )
   }
   return {
     async look() {
       const moment = layer.moment()
       const now = await readStamps(layer.uppers)
-      note(now, looked)
+      addNew(now, since, looked)
       const isDue = [...now].some(([path, stamp]) => settled.get(path) !== stamp && seen.get(path) === stamp)
       seen = now
       lookedBefore = looked.ctime > lookedBefore.ctime ? looked : lookedBefore
@@ -124,13 +98,13 @@ export function createFlusher(layer: Layer, options: FlusherOptions): Flusher {
       // What did not land may be able to by now.
       if (isLast) forgetHeld()
       const now = await readStamps(layer.uppers)
-      note(now, looked)
+      addNew(now, since, looked)
       const due = await findDue(now, isLast)
-      holdBackAll(due.filter(isRefused).map((change) => [change, neverLands()] as const))
+      held.add(due.filter(isRefused).map((change) => [change, neverLands()] as const))
       const wanted = due.filter((change) => !isRefused(change))
       const refused = await permitLive(wanted, { layer, permit: options.permitChanges })
-      holdBackAll(refused)
-      await land(wanted.filter((change) => !refused.has(change) && !isBelowHeld(change)))
+      held.add(refused)
+      await land(wanted.filter((change) => !refused.has(change) && !held.isBelow(pathOf(change))))
       for (const change of due) settled.set(pathOf(change), now.get(pathOf(change)) ?? gone)
       for (const [path, stamp] of now) if (isLast || seen.get(path) === stamp) settled.set(path, stamp)
     },
@@ -140,20 +114,29 @@ export function createFlusher(layer: Layer, options: FlusherOptions): Flusher {
       const before = readStamp(upper, path)
       if (before !== undefined && before !== settled.get(at)) return false
       // What this process itself let land is known.
-      const below = lstatSync(at, { bigint: true, throwIfNoEntry: false })
-      if (before !== undefined && below !== undefined && below.ctimeNs <= (since.get(at) ?? 0n)) return false
+      const changed = changedAt(at)
+      if (before !== undefined && changed !== undefined && changed <= (since.get(at) ?? 0n)) return false
       const moment = layer.moment()
       const isInLayer = before !== undefined
       if (!(await showPath({ root, merged: layer.seen(root) }, path, { isInLayer, isOther }))) return false
       const after = readStamp(upper, path)
       if (after !== undefined) settled.set(at, after)
       since.set(at, moment.ctime)
-      heldBack.delete(at)
+      held.remove(at)
       return true
     },
-    heldBack: () => [...heldBack.values()],
-    leftOut: () => [...leftOut],
+    left: () => ({ heldBack: held.list(), leftOut: [...leftOut] }),
   }
+}
+
+/** Notes since when no other program may have changed what is new in the layer. */
+function addNew(now: Stamps, since: Map<string, bigint>, { ctime }: Moment): void {
+  for (const path of now.keys()) if (!since.has(path)) since.set(path, ctime)
+}
+
+/** When what is at a path was changed; undefined if nothing is there. */
+function changedAt(path: string): bigint | undefined {
+  return lstatSync(path, { bigint: true, throwIfNoEntry: false })?.ctimeNs
 }
 
 function pathOf({ root, path }: Change): string {

@@ -61,7 +61,7 @@ export async function followLayer(layer: Layer, following: Following): Promise<L
     return true
   }
   const showAll = async () => {
-    for (const [each, isOther] of [...changed]) {
+    for (const [each, isOther] of Array.from(changed)) {
       changed.delete(each)
       const [root, path] = JSON.parse(each) as [string, string]
       // If it cannot be shown, it is changed again, or the program sees it as it was.
@@ -94,7 +94,7 @@ export async function followLayer(layer: Layer, following: Following): Promise<L
     async end({ survivors }) {
       await stop()
       if (survivors.length === 0) await flusher.flush({ isLast: true })
-      return { heldBack: flusher.heldBack(), leftOut: flusher.leftOut() }
+      return flusher.left()
     },
   }
 }

@@ -52,7 +52,7 @@ export async function watchFolders(root: string, { skips, onChange }: Watching):
   }
   return {
     [Symbol.dispose]() {
-      for (const path of [...watchers.keys()]) close(path)
+      for (const path of watchers.keys()) close(path)
     },
   }
 }
