@@ -37,7 +37,7 @@ function toReal(path: string): string {
 function notKept(paths: readonly string[]): ToolFailure {
   return new ToolFailure({
     reason: 'protected_path',
-    message: `${quoted(paths)} is sensitive, or programs of the person obey it, and nobody is asked about what a server writes. Make it yourself.`,
+    message: `${quoted(paths)} is sensitive, or programs of the person obey it, and no person is asked about what a server writes. Make it yourself.`,
     data: { paths: [...paths] },
   })
 }

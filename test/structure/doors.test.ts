@@ -469,6 +469,7 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
       'FileStat',
       'Files',
       'HeldChanges',
+      'HeldBack',
       'Hold',
       'Network',
       'NetworkConfiguration',

@@ -14,7 +14,7 @@ export function toHold(admitted: Admitted, scope: CallScope): Hold | undefined {
   return plan.held.review === 'always' ? 'preferred' : toLiveHold(admitted, scope)
 }
 
-/** The same of a program that runs on after its call was answered: nobody decides about it then. */
+/** The same of a program that runs on after its call was answered: no person decides about it then. */
 export function toLiveHold(admitted: Admitted, scope: CallScope): Hold | undefined {
   const { plan, approval } = admitted
   const { policy, decisionPoints } = scope.tenant.latest()

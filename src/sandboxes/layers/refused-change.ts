@@ -3,7 +3,7 @@ import { fateOf } from '../../kit/match/protected-path.ts'
 import { quoted } from '../../kit/text/quoted.ts'
 import type { Change } from './change.ts'
 
-/** Whether a change never lands, whoever would permit it. A protected name that is a link may go: then nothing is in force there. */
+/** Whether a change never lands, whatever permits it. A protected name that is a link may go: then nothing is in force there. */
 export function isRefused({ path, kind, had }: Change): boolean {
   return fateOf(path) === 'refused' && !(kind === 'none' && had === 'link')
 }

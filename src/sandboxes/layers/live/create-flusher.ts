@@ -8,6 +8,7 @@ import type { Moment } from '../landing/moment.ts'
 import type { Layer } from '../layer.ts'
 import { isRefused } from '../refused-change.ts'
 import { createHeldPaths } from './held-paths.ts'
+import { landEach } from './land-each.ts'
 import { permitLive } from './permit-live.ts'
 import { readStamp, readStamps, type Stamps } from './read-stamps.ts'
 import { showPath } from './show-path.ts'
@@ -55,22 +56,14 @@ export function createFlusher(layer: Layer, options: FlusherOptions): Flusher {
     held.clear()
   }
   const land = async (changes: readonly Change[]): Promise<void> => {
-    if (changes.length === 0) return
-    try {
-      const landed = await layer.land(changes, {
-        ...(options.history !== undefined && { history: options.history }),
-        since: lookedBefore,
-        sinceOf: (change) => since.get(pathOf(change)) ?? begin.ctime,
-      })
-      for (const path of landed.leftOut) leftOut.add(path)
-      lookedBefore = layer.moment()
-      for (const change of changes) since.set(pathOf(change), lookedBefore.ctime)
-    } catch (error) {
-      const [change] = changes
-      if (changes.length === 1 && change !== undefined) return held.add([[change, error]])
-      // One that cannot land keeps no other from it.
-      for (const each of changes) if (!held.isBelow(pathOf(each))) await land([each])
-    }
+    const landed = await layer.land(changes, {
+      ...(options.history !== undefined && { history: options.history }),
+      since: lookedBefore,
+      sinceOf: (change) => since.get(pathOf(change)) ?? begin.ctime,
+    })
+    for (const path of landed.leftOut) leftOut.add(path)
+    lookedBefore = layer.moment()
+    for (const change of changes) since.set(pathOf(change), lookedBefore.ctime)
   }
   const findDue = async (now: Stamps, isLast: boolean): Promise<readonly Change[]> => {
     const isDue = (path: string) =>
@@ -104,7 +97,8 @@ export function createFlusher(layer: Layer, options: FlusherOptions): Flusher {
       const wanted = due.filter((change) => !isRefused(change))
       const refused = await permitLive(wanted, { layer, permit: options.permitChanges })
       held.add(refused)
-      await land(wanted.filter((change) => !refused.has(change) && !held.isBelow(pathOf(change))))
+      const free = wanted.filter((change) => !refused.has(change) && !held.isBelow(pathOf(change)))
+      await landEach(free, land, held)
       for (const change of due) settled.set(pathOf(change), now.get(pathOf(change)) ?? gone)
       for (const [path, stamp] of now) if (isLast || seen.get(path) === stamp) settled.set(path, stamp)
     },

@@ -35,9 +35,9 @@ export interface ShownRoot {
 }
 
 /**
- * Shows a program in an overlay what another program made of a path: it is written through the overlay, so that the program and its watchers see it, and
- * what the kernel remembers of the path is no more. `isInLayer`: the layer has the path already; `isOther`: it may be another file than before. False if there is nothing to show. No process of
- * the program runs meanwhile.
+ * Shows a program in an overlay what another program made of a path. It is written through the overlay, so that the program and its watchers see it,
+ * and the kernel forgets what it knew of the path. `isInLayer`: the layer has the path already; `isOther`: it may be another file than before. Returns
+ * false if there is nothing to show. No process of the program may run meanwhile.
  */
 export async function showPath(
   { root, merged }: ShownRoot,
@@ -114,7 +114,7 @@ function openForWriting(folder: PathHandle, name: string): number {
   }
 }
 
-/** The names in a folder of a root; none if there is no folder at the path. */
+/** The names in a folder of a root; none if the path does not lead to a folder. */
 export function namesBelow(root: string, path: string): string[] {
   try {
     using below = holdRoot(root)
