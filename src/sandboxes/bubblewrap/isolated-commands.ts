@@ -27,6 +27,7 @@ import { toSetupFailure } from './sandbox-fault.ts'
 import { foldersOf, serverSettings } from './system-places.ts'
 import { toOutcome } from './to-outcome.ts'
 import type { Layer } from '../layers/layer.ts'
+import { tooMuchHeld, watchSize } from '../layers/watch-size.ts'
 import { followLayer } from '../layers/live/follow-layer.ts'
 import { canHold, holdChanges, mayRunAgain, openHolding, wasLayerInTheWay } from './held-commands.ts'
 import { findHidden } from './find-hidden.ts'
@@ -128,7 +129,8 @@ async function runIn(
 ): Promise<CommandOutcome> {
   const program = prepareProgram(reach, command)
   using egress = command.dryRun === true ? undefined : await openEgress(reach, means)
-  const signals = [command.signal, ...reach.signals()]
+  const over = new AbortController()
+  const signals = [command.signal, ...reach.signals(), over.signal]
   const { plan, env } = await planSandbox(reach, {
     command,
     program,
@@ -172,10 +174,13 @@ async function runIn(
       return hold
     },
   }
+  const { layerBytes } = isolation.bounds
+  using _size = layer && watchSize(layer, layerBytes, () => over.abort())
   const { outcome, aside, replaced } =
     layer === undefined
       ? await runGuarded(sandbox.guarded, () => runTree(request))
       : { outcome: await runTree(request), aside: [], replaced: [] }
+  if (over.signal.aborted) throw tooMuchHeld(layerBytes)
   const placeAt = (descriptor: number) => {
     const inherited = sandbox.contents[descriptor - descriptorsOf.first]
     return typeof inherited === 'object' && 'self' in inherited ? inherited.real : undefined

@@ -190,3 +190,18 @@ test('what an MCP server writes lands but for protected and sensitive names (MCP
   expect(['.envrc', '.env.local'].filter((path) => existsSync(join(project, path)))).toEqual([])
   expect(seen.filter((name) => name.startsWith('.env'))).toEqual([])
 })
+
+test('a layer that grows over its bound ends its command, and nothing of it is kept (FS-43)', async () => {
+  const { project, session } = await openProject(files, {
+    sandbox: { kind: 'bubblewrap', hold: 'always', layerBytes: 4_000_000 },
+    tools: [codeTools(), jobTools()],
+  })
+  const argv = [
+    'sh',
+    '-c',
+    'for i in 1 2 3 4 5 6; do head -c 1000000 /dev/urandom > big$i; done; exec sleep 600',
+  ]
+  const result = await session.call('code.run_command', { argv, timeout_ms: 300_000 })
+  expect(result.error).toMatchObject({ reason: 'file_limit', message: expect.stringContaining('layerBytes') })
+  expect(existsSync(join(project, 'big1'))).toBe(false)
+})
