@@ -67,10 +67,10 @@ function makeReachable(place: string, project: string): void {
   if (process.getuid?.() !== 0) return
   chmodSync(place, 0o755)
   for (const path of ['', ...readdirSync(project, { recursive: true, encoding: 'utf8' })])
-    lchownSync(join(project, path), nobody, nobody)
+    lchownSync(join(project, path), nobodyId, nobodyId)
 }
 
-const nobody = 65_534
+const nobodyId = 65_534
 
 function compare({ name, expect }: CapletTest, result: ToolResult): CapletTestEnd {
   const text = result.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')

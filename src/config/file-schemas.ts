@@ -264,7 +264,7 @@ export const configurationSchema: JsonSchema = object(
             'Public keys of publishers, by names of your own, as "handrail caplet pack" prints them.',
         },
       },
-      { description: 'Whose caplets are taken: tools that were packed and signed. Default: of nobody.' },
+      { description: 'Whose caplets are taken: tools that were packed and signed. Default: none are.' },
     ),
     commands,
     hooks: list(commandHookSchema, 'Programs that see calls before or after they run.'),

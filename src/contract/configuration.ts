@@ -201,7 +201,7 @@ export interface Configuration {
   toolGroups?: readonly (typeof toolGroups)[number][]
   /** Skills that agents may load, beside those of `<home>/skills`. */
   skills?: SkillsConfiguration
-  /** Whose caplets are taken: tools that were packed and signed. Default: nobody's. */
+  /** Whose caplets are taken: tools that were packed and signed. Default: none are. */
   caplets?: CapletsConfiguration
   /** What commands may reach of the network, and the secrets that they get. */
   commands?: CommandsConfiguration

@@ -534,6 +534,7 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
     values: [
       'agentDefinitionTools',
       'assembleToolPool',
+      'capletTools',
       'diffSchemas',
       'planTools',
       'scheduleTools',
@@ -551,6 +552,7 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
       'Artifacts',
       'Capabilities',
       'CapabilityName',
+      'CapletsConfiguration',
       'CommandsConfiguration',
       'CommonSpec',
       'Compatibility',

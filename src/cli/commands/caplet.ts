@@ -27,7 +27,7 @@ import { showLine, writeJson, writeText } from '../base/show-safely.ts'
 import { findPlaces, makeHome, readEnvironment, type Places } from '../setup/wire.ts'
 
 const digestOption = {
-  digest: { takes: 'DIGEST', about: 'Takes this very package, whoever signed it, or did not.' },
+  digest: { takes: 'DIGEST', about: 'Takes this very package, also if no known publisher signed it.' },
 } as const
 
 /** `handrail caplet` */
@@ -140,7 +140,7 @@ async function runPack(given: CommandLine): Promise<number> {
   return exitCodes.ok
 }
 
-/** The key of the publisher; the one of the home folder is made where there is none. */
+/** The key of the publisher; the one of the home folder is made if there is none. */
 function readKey(given: CommandLine): KeyObject {
   const named = readText(given, 'key')
   const path = named === undefined ? join(findPlaces(given).home, 'publisher.key') : resolve(named)

@@ -5,11 +5,11 @@ import type { Caplet } from './read-caplet.ts'
 export interface CapletTrust {
   /** Public keys of publishers, by the names that the operator gave them. */
   readonly publishers: Readonly<Record<string, string>>
-  /** A package that a person looked at and takes whoever signed it. */
+  /** A package that a person looked at, and takes whether a known publisher signed it or not. */
   readonly digest?: string | undefined
 }
 
-/** Who the operator says that signed it; undefined if nobody that they know did. */
+/** The operator's name for the publisher that signed it; undefined if they name none that did. */
 export function nameOfPublisher({ signed }: Caplet, { publishers }: CapletTrust): string | undefined {
   const { publisher } = signed.manifest
   if (publisher === undefined) return undefined

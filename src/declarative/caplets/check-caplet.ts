@@ -82,7 +82,7 @@ function checkBounds({ write, tests }: CapletSource, file: ToolFile): Issue[] {
     issues.push(
       issue('/tool/env_allowlist', 'A caplet gets no variable of the environment. Name a secret instead.'),
     )
-  if (/^\//.test(file.command))
+  if (file.command.startsWith('/'))
     issues.push(issue('/tool/command', 'A package names a program by its name, or by a path from "./" on.'))
   const names = tests.map(({ name }) => name)
   if (new Set(names).size < names.length) issues.push(issue('/tests', 'Two tests have one name. Rename one.'))

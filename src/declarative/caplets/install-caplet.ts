@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { SetupError } from '../../contract/base/errors.ts'
@@ -33,6 +33,7 @@ export async function installCaplet(
   { dir, checker, trust, downgrade }: CapletInstall,
 ): Promise<Caplet & { replaced: string | undefined }> {
   mkdirSync(dir, { recursive: true, mode: 0o755 })
+  dropOldDrafts(dir)
   const draft = join(dir, `.${randomUUID()}.new`)
   mkdirSync(draft, { mode: 0o755 })
   try {
@@ -40,7 +41,7 @@ export async function installCaplet(
     const caplet = await readCaplet(path, {
       checker,
       into: draft,
-      permit(found) {
+      permit: (found) => {
         refuseUntrusted(path, found, trust)
         earlier = findEarlier(found, { dir, checker, trust })
         if (earlier !== undefined) refuseReplacing(path, { found, earlier, downgrade })
@@ -50,6 +51,18 @@ export async function installCaplet(
     return { ...caplet, replaced: earlier?.file.version }
   } finally {
     rmSync(draft, { recursive: true, force: true })
+  }
+}
+
+const draftForm = /^\.[0-9a-f-]{36}\.new$/
+const hourMs = 3_600_000
+
+/** What an install left that was killed; one that goes on is younger. */
+function dropOldDrafts(dir: string): void {
+  for (const name of readdirSync(dir).filter((each) => draftForm.test(each))) {
+    const stat = statSync(join(dir, name), { throwIfNoEntry: false })
+    if (stat !== undefined && stat.mtimeMs < Date.now() - hourMs)
+      rmSync(join(dir, name), { recursive: true, force: true })
   }
 }
 

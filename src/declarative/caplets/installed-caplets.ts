@@ -25,7 +25,7 @@ export interface FaultyCaplet {
 /** What `<home>/caplets/<name>/installed.json` says: which of the folders beside it counts. */
 export interface InstallRecord {
   readonly digest: string
-  /** A person took it by its digest, whoever signed it. */
+  /** A person took it by its digest, whether a known publisher signed it or not. */
   readonly byDigest: boolean
 }
 
@@ -37,7 +37,7 @@ export function folderOf(digest: string): string {
   return digest.replace('sha256:', '')
 }
 
-/** Everything that is installed in a folder, each checked again: whoever is not trusted any more, or was changed, is left out. */
+/** Everything that is installed in a folder, each checked again: what was changed, or is not trusted any more, is left out. */
 export function readInstalled(
   dir: string,
   { checker, publishers }: { checker: SchemaChecker; publishers: CapletTrust['publishers'] },

@@ -7,7 +7,7 @@ export interface ArchiveEntry {
   readonly name: string
   readonly size: number
   readonly executable: boolean
-  /** All of it. Fails where it has more bytes than `size`. */
+  /** All of its bytes. Fails if the archive ends before, or is damaged. */
   read(): Promise<Buffer>
 }
 
@@ -34,7 +34,7 @@ export async function* readArchive(path: string, bound: ArchiveBound): AsyncGene
       const { name, size, type = 'file', mode = 0 } = header
       if (type !== 'file')
         throw capletFault(path, `"${name}" is a ${type}, and a package has plain files alone.`)
-      yield { name, size, executable: (mode & 0o100) !== 0, read: () => readBody(body) }
+      yield { name, size, executable: (mode & 0o100) !== 0, read: () => readBody(body, path) }
     }
   } catch (error) {
     throw explain(error, path)
@@ -57,10 +57,14 @@ async function* bounded(
   }
 }
 
-async function readBody(body: ReadableStream<Uint8Array>): Promise<Buffer> {
-  const chunks: Uint8Array[] = []
-  for await (const chunk of body) chunks.push(chunk)
-  return Buffer.concat(chunks)
+async function readBody(body: ReadableStream<Uint8Array>, path: string): Promise<Buffer> {
+  try {
+    const chunks: Uint8Array[] = []
+    for await (const chunk of body) chunks.push(chunk)
+    return Buffer.concat(chunks)
+  } catch (error) {
+    throw explain(error, path)
+  }
 }
 
 function explain(error: unknown, path: string): unknown {

@@ -21,7 +21,7 @@ export interface Caplet {
 export interface CapletReading {
   checker: SchemaChecker
   /** Throws if the package is not to be read on: only its manifest was. */
-  permit(caplet: Caplet): void
+  permit: (caplet: Caplet) => void
   /** An empty folder that gets its files. Absent: they are only held against the manifest. */
   into?: string
 }
