@@ -9,6 +9,7 @@ import { setupErrorTable } from '../src/contract/errors/setup-errors.ts'
 import type { JsonSchema } from '../src/contract/base/schema.ts'
 import type { CompatibleAlias } from '../src/contract/tool/tool.ts'
 import type { Tool } from '../src/contract/tool/tool.ts'
+import { capletSourceSchema } from '../src/declarative/caplets/caplet-schema.ts'
 import { toolFileSchema } from '../src/declarative/tool-file-schema.ts'
 import { toolOutputSchema } from '../src/declarative/tool-output-schema.ts'
 import { codeTools } from '../src/compose/sources/code-tools.ts'
@@ -55,6 +56,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ['schemas/prices.json', schemaFile('prices', pricesSchema)],
     ['schemas/project.json', schemaFile('project', projectSchema)],
     ['schemas/tool.json', schemaFile('tool', toolFileSchema)],
+    ['schemas/caplet.json', schemaFile('caplet', capletSourceSchema)],
     ['schemas/tool-output.json', schemaFile('tool output', toolOutputSchema)],
   ])
 }

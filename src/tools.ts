@@ -36,6 +36,7 @@ export type {
   Schedules,
 } from './contract/services/schedules.ts'
 export type { RuntimeSchedules } from './contract/scheduler.ts'
+export { capletTools } from './compose/sources/caplet-tools.ts'
 export { scheduleTools } from './compose/sources/schedule-tools.ts'
 export type { ModelSettings } from './contract/tool/services.ts'
 export { settingTools, type SettingToolsOptions } from './compose/sources/setting-tools.ts'
@@ -58,6 +59,7 @@ export type {
   SideEffect,
 } from './contract/tool/tool.ts'
 export type {
+  CapletsConfiguration,
   CommandsConfiguration,
   LanguageServerConfiguration,
   ModelSettingConfiguration,

@@ -259,6 +259,17 @@ export const configurationSchema: JsonSchema = object(
       },
       { description: 'Skills beside those of the home folder.' },
     ),
+    caplets: object(
+      {
+        publishers: {
+          type: 'object',
+          additionalProperties: { type: 'string', pattern: '^[A-Za-z0-9_-]{43}$' },
+          description:
+            'Public keys of publishers, by names of your own, as "handrail caplet pack" prints them.',
+        },
+      },
+      { description: 'Whose caplets are taken: tools that were packed and signed. Default: none are.' },
+    ),
     commands,
     hooks: list(commandHookSchema, 'Programs that see calls before or after they run.'),
     languageServers,

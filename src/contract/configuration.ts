@@ -170,6 +170,12 @@ export interface SkillsConfiguration {
   project?: boolean
 }
 
+/** Whose caplets are taken. */
+export interface CapletsConfiguration {
+  /** Public keys of publishers, by names of the operator's own: 32 bytes of Ed25519, base64url. */
+  publishers?: Readonly<Record<string, string>>
+}
+
 /** Groups of built-in tools that there are only if they are asked for. */
 export const toolGroups = ['agent', 'plan', 'schedule', 'skill', 'task', 'user'] as const
 
@@ -197,6 +203,8 @@ export interface Configuration {
   toolGroups?: readonly (typeof toolGroups)[number][]
   /** Skills that agents may load, beside those of `<home>/skills`. */
   skills?: SkillsConfiguration
+  /** Whose caplets are taken: tools that were packed and signed. Default: none are. */
+  caplets?: CapletsConfiguration
   /** What commands may reach of the network, and the secrets that they get. */
   commands?: CommandsConfiguration
   /** Workers by the ids of their pools. Default: a pool `default` of 4. */

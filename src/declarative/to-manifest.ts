@@ -3,23 +3,32 @@ import type { SideEffect } from '../contract/tool/tool.ts'
 import type { ManifestSpec } from '../define/to-definition.ts'
 import type { ToolFile } from './tool-file.ts'
 
+/** What a declared tool may touch of files, and facts that its definition has beside those of the file. */
+export interface ToolBounds {
+  readonly read: readonly string[]
+  readonly write: readonly string[]
+  readonly facts: JsonObject
+}
+
 /** The manifest that a file stands for. `executable` is the name or the resolved path of its program. */
-export function toManifest(file: ToolFile, executable: string): ManifestSpec {
+export function toManifest(file: ToolFile, executable: string, bounds?: ToolBounds): ManifestSpec {
   const { name, title, version, description, permission, hosts, secrets } = file
   const tags = [...new Set([...file.tags, ...(hosts.length > 0 ? ['network'] : [])])]
   const writes = permission === 'write'
+  const { read, write, facts } = bounds ?? { read: ['*'], write: writes ? ['*'] : [], facts: {} }
   return {
     name,
     title,
     version,
     description,
     tags,
-    metadata: { command: toCommandFacts(file) },
+    metadata: { command: toCommandFacts(file), ...facts },
     permission,
     sideEffect: toSideEffect(permission, tags),
-    scopes: toScopes(writes),
+    scopes: toScopes(write.length > 0),
     capabilities: {
-      fs: { read: ['*'], write: writes ? ['*'] : [] },
+      fs: { read, write },
+      tmp: write.includes('tmp'),
       net: { hosts },
       proc: { executables: [executable] },
       secrets,

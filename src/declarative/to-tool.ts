@@ -11,7 +11,7 @@ import { fillArguments, toArguments } from './arguments.ts'
 import { checkProgram } from './check-program.ts'
 import { findCommand } from './find-command.ts'
 import { toCallInput } from './to-call-input.ts'
-import { toManifest } from './to-manifest.ts'
+import { toManifest, type ToolBounds } from './to-manifest.ts'
 import { toReturn } from './to-return.ts'
 import type { ToolFile } from './tool-file.ts'
 
@@ -20,6 +20,8 @@ export interface DeclaringContext {
   checker: SchemaChecker
   /** Where the variables of an allow-list come from. */
   env: Readonly<Record<string, string | undefined>>
+  /** What tools may touch at most, and what else is a part of their definition. Default: all that the call may. */
+  bounds?: ToolBounds
 }
 
 /** What a plan leaves for the run. */
@@ -40,7 +42,7 @@ export function toTool(file: ToolFile, path: string, declaring: DeclaringContext
     file.command_type === 'shell' ? [program.asked, '-c', file.command, file.name] : [program.asked]
   const toArgv = (input: JsonObject) => [...start, ...fillArguments(args, input, file.command_type)]
   return defineTool({
-    ...toManifest(file, program.executable),
+    ...toManifest(file, program.executable, declaring.bounds),
     needs: ['files', 'commands'],
     rawInput: file.input_schema,
     output: file.output_schema,

@@ -535,6 +535,7 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
     values: [
       'agentDefinitionTools',
       'assembleToolPool',
+      'capletTools',
       'diffSchemas',
       'planTools',
       'scheduleTools',
@@ -552,6 +553,7 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
       'Artifacts',
       'Capabilities',
       'CapabilityName',
+      'CapletsConfiguration',
       'CommandsConfiguration',
       'CommonSpec',
       'Compatibility',

@@ -19,6 +19,7 @@ import type { ToolSource } from '../../contract/tool/tool.ts'
 import { createAgentDefinitionRegistry } from '../../compose/sources/agent-definition-registry.ts'
 import { agentDefinitionTools } from '../../compose/sources/agent-definition-tools.ts'
 import { artifactTools } from '../../compose/sources/artifact-tools.ts'
+import { capletTools } from '../../compose/sources/caplet-tools.ts'
 import { codeTools } from '../../compose/sources/code-tools.ts'
 import { assembleRuntime } from '../../compose/create-runtime.ts'
 import { declarativeTools } from '../../compose/sources/declarative-tools.ts'
@@ -51,6 +52,8 @@ export interface Places {
   store: string
   /** The tools that the person declares. */
   tools: string
+  /** The caplets that are installed. */
+  caplets: string
   /** The MCP servers whose tools the person imports. */
   mcp: string
   /** What language models cost. */
@@ -70,6 +73,7 @@ export function findPlaces({ options }: CommandLine): Places {
     project,
     store: join(home, 'store.db'),
     tools: join(home, 'tools'),
+    caplets: join(home, 'caplets'),
     mcp: findPart(home, 'mcpServers').path,
     prices: join(home, 'prices.json'),
     keys: join(home, 'keys'),
@@ -240,6 +244,7 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
     toolGroups,
     workerPools,
     skills,
+    caplets,
     ...options
   } = configuration
   const shell = observes ? true : hasShell
@@ -255,7 +260,7 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
     languageServers,
     toolGroups: groups,
   })
-  const sources = observes ? own : [...own, declared]
+  const sources = observes ? own : [...own, declared, capletTools({ dir: places.caplets, ...caplets })]
   const wanted = [
     ...sources.flatMap((source) =>
       source.list().flatMap(({ definition }) => definition.capabilities.secrets),

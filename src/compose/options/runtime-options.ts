@@ -25,6 +25,7 @@ export interface RuntimeOptions extends Omit<
   | 'toolGroups'
   | 'workerPools'
   | 'skills'
+  | 'caplets'
   | 'commands'
   | 'languageServers'
   | 'sandbox'

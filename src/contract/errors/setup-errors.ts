@@ -16,6 +16,10 @@ export const setupErrorTable = {
   unfit_tool:
     'The provider of a model does not take a tool as it is defined; each is listed with what to change.',
   unknown_skill: 'No skill has this name.',
+  invalid_caplet: 'A package is damaged, altered, or holds what no package may; the message says what.',
+  untrusted_caplet: 'No publisher that the configuration names signed the package.',
+  caplet_conflict: 'What is installed under the name is not replaced; the message says why.',
+  unknown_caplet: 'No caplet of this name is installed.',
   unknown_definition: 'No definition of an agent has this id.',
   unknown_tenant: 'The policy names its tenants, and this is none of them.',
   invalid_transition: 'A tool cannot go from its state to the wanted one.',

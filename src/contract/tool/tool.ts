@@ -181,6 +181,8 @@ export interface Tool {
   readonly compatible?: CompatiblePresentation
   /** Why the tool cannot be used as things are, such as a service that is not configured. It is listed nowhere and answers with this. */
   readonly unavailable?: string
+  /** An absolute path of a folder that its programs find and only read, wherever it lies. */
+  readonly folder?: string
   /** Turns the checked input into what `plan` and `run` take. Throws a `ToolFailure` or any error on a bad value. */
   decode?(input: JsonObject): unknown
   /** Says what the call would do, without doing it. May read; must not write. */

@@ -1,7 +1,7 @@
 import type { Issue } from '../../contract/base/json.ts'
 import type { SchemaChange, SchemaUse } from '../../contract/registry.ts'
 import type { ToolDefinition } from '../../contract/tool/tool.ts'
-import { compareVersions, type VersionStep } from './compare-versions.ts'
+import { compareVersions, type VersionStep } from '../../kit/match/compare-versions.ts'
 import { diffSchemas } from '../diff/diff-schemas.ts'
 
 /** One version of a definition, and its digest. */

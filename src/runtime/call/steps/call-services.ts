@@ -37,6 +37,7 @@ export function openServices(opening: Opening): Readonly<Record<string, unknown>
   const { needs, permission, capabilities } = admitted.registered.definition
   // A readonly program runs too; that it has no directories to write to is in its profile.
   const access = permission === 'write' || capabilities.proc.executables.length > 0 ? 'write' : 'read'
+  const { folder } = admitted.registered.tool
   const meter = admitted.budget?.meter
   const history = access === 'write' ? openHistory(admitted, scope) : undefined
   const effects = tenant.sandbox.enter(admitted.profile, {
@@ -47,6 +48,7 @@ export function openServices(opening: Opening): Readonly<Record<string, unknown>
     permitChanges: createChangesPermit({ admitted, scope, watch }),
     hold: toHold(admitted, scope),
     ...(history !== undefined && { history }),
+    ...(folder !== undefined && { own: { read: [folder], write: [], hosts: [] } }),
     ...(meter !== undefined && { onCpuMs: (cpuMs: number) => void (meter.cpuMs += cpuMs) }),
   })
   const bounds = { definition: admitted.registered.definition, project: tenant.project }
