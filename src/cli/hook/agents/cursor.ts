@@ -62,7 +62,7 @@ function readCursorMessage(message: JsonObject): HookMessage | string {
   }
   if (otherQuestions.has(event))
     return `Handrail decides at "preToolUse", not at "${event}": take the hook out there, and run "handrail hook install cursor"`
-  const kind = toolEvents[event]
+  const kind = toolEvents.get(event)
   if (kind === undefined) return { kind: 'other' }
   // One conversation has the same id before and after a tool, whatever else the message says.
   const told = readToolMessage({
@@ -76,11 +76,11 @@ function readCursorMessage(message: JsonObject): HookMessage | string {
   return { ...read, kind: 'after', outcome: kind === 'failed' ? 'failed' : 'ok', response }
 }
 
-const toolEvents: { readonly [event: string]: 'before' | 'after' | 'failed' | undefined } = {
-  preToolUse: 'before',
-  postToolUse: 'after',
-  postToolUseFailure: 'failed',
-}
+const toolEvents: ReadonlyMap<string, 'before' | 'after' | 'failed'> = new Map([
+  ['preToolUse', 'before'],
+  ['postToolUse', 'after'],
+  ['postToolUseFailure', 'failed'],
+])
 
 /** Cursor asks at these about some of its calls too. To say nothing there would let them go on. */
 const otherQuestions: ReadonlySet<string> = new Set([
