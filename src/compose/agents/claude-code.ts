@@ -71,7 +71,7 @@ export function readClaudeMessage(message: JsonObject): HookMessage | string {
     const session = textOf(message, 'session_id')
     return session === undefined ? 'it has no "session_id"' : { kind: 'over', session }
   }
-  const kind = toolEvents[event]
+  const kind = toolEvents.get(event)
   if (kind === undefined) return { kind: 'other' }
   const told = readToolMessage(message)
   if (typeof told === 'string') return told
@@ -80,11 +80,11 @@ export function readClaudeMessage(message: JsonObject): HookMessage | string {
   return { ...told, kind: 'after', outcome: kind === 'failed' ? 'failed' : 'ok', response }
 }
 
-const toolEvents: { readonly [event: string]: 'before' | 'after' | 'failed' | undefined } = {
-  PreToolUse: 'before',
-  PostToolUse: 'after',
-  PostToolUseFailure: 'failed',
-}
+const toolEvents: ReadonlyMap<string, 'before' | 'after' | 'failed'> = new Map([
+  ['PreToolUse', 'before'],
+  ['PostToolUse', 'after'],
+  ['PostToolUseFailure', 'failed'],
+])
 
 function toClaudeAnswer({ effect, reason }: Verdict): Answer {
   if (effect === 'none') return {}
