@@ -3,6 +3,8 @@ import type { RecordedCall } from '../../evidence/read-calls.ts'
 /** Why the decision about a call cannot be made once more from its evidence; undefined if it can. */
 export function findDecisionObstacle(call: RecordedCall): string | undefined {
   const { begin, end, input, inputText } = call
+  if (begin.partOf !== undefined)
+    return `it is a part of the call ${begin.partOf.call}, whose result has what it returned`
   const code = end?.code
   if (begin.definition === '')
     return code === 'POLICY.DENY_TOOL' ? undefined : `it never got to a tool (${end?.reason ?? 'no end'})`

@@ -19,6 +19,7 @@ import { joinSignals } from './join-signals.ts'
 import { closedStop, createSessionCalls, type SessionCalls } from './session-calls.ts'
 import { observeCall } from './observe-call.ts'
 import type { SessionSeed } from './session-seed.ts'
+import { createPartCalls } from './session-part-calls.ts'
 import { createSessionState } from './session-state.ts'
 import { createSessionTurns } from './session-turns.ts'
 import { createSessionView, type SessionView } from './session-view.ts'
@@ -31,7 +32,8 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
   const children = new Set<Session>()
   const listeners = new Set<(event: RuntimeEvent) => void>()
   const endings: { closed: boolean } & Endings = { closed: false, aborted: new Map(), listeners: new Set() }
-  const state = createSessionState({ seed, view, signal, listeners, endings, opened: () => session })
+  const made = { opened: () => session, parts: () => parts }
+  const state = createSessionState({ seed, view, signal, listeners, endings, ...made })
   const delivery = createDelivery(seed.deliverables, () => seed.tenant())
   const events = createLifeEvents(seed, state)
   const calls = createSessionCalls({
@@ -41,6 +43,7 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     onStart: () => events.started(),
     onIdle: () => view.rest(),
   })
+  const parts = createPartCalls(calls)
   const close = once(async () => {
     endings.closed = true
     for (const listener of endings.listeners) listener(undefined)

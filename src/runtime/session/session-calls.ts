@@ -23,7 +23,7 @@ export interface SessionCalls {
   start(
     request: Returning,
     origin: Call['origin'],
-    inTurn?: InTurn & Pick<CallerOptions, 'parks'>,
+    inTurn?: InTurn & Pick<CallerOptions, 'parks' | 'partOf'>,
   ): Promise<ToolResult>
   /** Ends a call of a model without running it, with its evidence: with this error, or as the function says. */
   skip(
@@ -106,6 +106,7 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
         place: inTurn?.place,
         parks: inTurn?.parks ?? false,
         answers: request[answers],
+        partOf: inTurn?.partOf,
         ...toCallerOptions(request, seed),
       })
       if (endings.closed) return record(closedStop(called, seed.isRuntimeClosed()), own).then(settled)
@@ -174,7 +175,7 @@ const neverParks = { parks: false, answers: undefined } as const
 function toCallerOptions(
   request: CallRequest,
   { approver, elicit }: SessionSeed,
-): Omit<CallerOptions, 'parks' | 'answers'> {
+): Omit<CallerOptions, 'parks' | 'answers' | 'partOf'> {
   const { onProgress, caller } = request
   return { approve: request.approve ?? approver, elicit: request.elicit ?? elicit, onProgress, caller }
 }

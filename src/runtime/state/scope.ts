@@ -30,6 +30,7 @@ import type { ConsentBook } from './consent-book.ts'
 import type { ResourcePool } from './resource-pool.ts'
 import type { ReadInstructions } from './read-instructions.ts'
 import type { JobTable } from './job-table.ts'
+import type { SessionPartCalls } from './part-of.ts'
 import type { RunningCalls } from './running-calls.ts'
 import type { Endings } from './endings.ts'
 import type { KeptPart, SessionApprovals, SessionBook } from './session-book.ts'
@@ -114,6 +115,7 @@ export interface SessionState {
   readonly mode: Mode
   /** The session as a program has it. */
   opened(): Session
+  readonly parts: SessionPartCalls
   readonly modes: SessionMode
   readonly todos: KeptPart<readonly Todo[]>
   /** A step that it claims has to lie in each of these. */
