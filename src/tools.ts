@@ -43,6 +43,8 @@ export type { ModelSettings } from './contract/tool/services.ts'
 export { settingTools, type SettingToolsOptions } from './compose/sources/setting-tools.ts'
 export { triggerTools, type TriggerToolsOptions } from './compose/sources/trigger-tools.ts'
 export { skillTools } from './compose/sources/skill-tools.ts'
+export { defineLongTool, type Asked, type LongSpec, type News } from './define/define-long-tool.ts'
+export type { AskedJob, JobCallback, JobNews, LongTool, StartedJob } from './contract/services/long-tool.ts'
 export { taskTools } from './compose/sources/task-tools.ts'
 export type {
   Annotations,

@@ -126,6 +126,7 @@ function toRuntime(parts: RuntimeParts): Runtime {
       await Promise.all(feeds.map((feed) => feed.settled(withinMs)))
     },
     on: (listener) => announcements.on(listener),
+    receiveCallback: (request) => parts.jobCallbacks.receive(request),
     undoable: (query) => listUndoable(stores.history, query),
     close: once(async () => {
       closed = true

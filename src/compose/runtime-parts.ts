@@ -16,6 +16,7 @@ import type { TenantContext } from '../runtime/state/scope.ts'
 import { createLauncher, type Launcher } from '../sandboxes/programs/launcher/create-launcher.ts'
 import { runProgram } from '../sandboxes/programs/run-program.ts'
 import { createSessionBook } from '../runtime/session/create-session-book.ts'
+import { createJobCallbacks, type ReceivingCallbacks } from '../runtime/keep/long/create-job-callbacks.ts'
 import { createSchemaChecker } from '../schema/create-schema-checker.ts'
 import { createAnnouncements, type Announcements } from './announcements.ts'
 import { toSources } from './change-tools.ts'
@@ -43,6 +44,7 @@ export interface RuntimeParts {
   tenants: TenantContexts
   launcher: Launcher
   feeds: readonly OpenFeed[]
+  jobCallbacks: ReceivingCallbacks
   /** What starts agents for calls, as soon as it is there: agents need the runtime that their tools are of. */
   agents: { host: AgentHost | undefined }
 }
@@ -96,6 +98,8 @@ export async function openRuntimeParts(
     redact: (text) => redactor.text(text),
     now: resolved.now,
   })
+  const url = options.callbacks?.url
+  const jobCallbacks = createJobCallbacks({ store, redactor, url, now: resolved.now })
   const launcher = createLauncher()
   const agents: RuntimeParts['agents'] = { host: undefined }
   const kept = { store, evidence, artifacts, history }
@@ -110,6 +114,7 @@ export async function openRuntimeParts(
       approvals,
       agentHost: () => hostOf(agents),
       ...openBooks(store, { resolved, onError }),
+      jobCallbacks,
       running: createRunningCalls(),
       slots: createToolSlots(),
       observer,
@@ -126,7 +131,7 @@ export async function openRuntimeParts(
     redact: (text) => redactor.text(text),
     report: (tool, message) => onError({ call: '', tool, cause: new Error(redactor.text(message)) }),
   })
-  const opened = { resolved, registry, consents, approvals, tenants, launcher, feeds, agents }
+  const opened = { resolved, registry, consents, approvals, tenants, launcher, feeds, agents, jobCallbacks }
   return { ...opened, onError, redactor, announcements, stores }
 }
 

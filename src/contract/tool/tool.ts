@@ -1,5 +1,6 @@
 import type { ElicitationResult, ElicitationRequest } from '../base/elicitation.ts'
 import type { Json, JsonObject } from '../base/json.ts'
+import type { LongTool } from '../services/long-tool.ts'
 import type { Plan, PlanContext } from './plan.ts'
 import type { Principal } from '../base/principal.ts'
 import type { Artifact, ToolOutput } from '../base/result.ts'
@@ -96,6 +97,8 @@ export interface Tool {
   readonly compatible?: CompatiblePresentation
   /** The parts that a composition calls, by their names; absent for any other tool. */
   readonly composedOf?: { readonly [part: string]: string }
+  /** How it goes on after its call; absent for a tool that ends with it. */
+  readonly long?: LongTool<ToolContext>
   /** Why the tool cannot be used as things are, such as a service that is not configured. It is listed nowhere and answers with this. */
   readonly unavailable?: string
   /** Turns the checked input into what `plan` and `run` take. Throws a `ToolFailure` or any error on a bad value. */

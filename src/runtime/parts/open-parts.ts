@@ -42,6 +42,7 @@ export function openParts(admitted: Admitted, scope: CallScope, watch: RunWatch)
         return await session.parts.start({
           ...request,
           signal: watch.signal,
+          follow: true,
           partOf: {
             call: call.id,
             part: wish.part,

@@ -8,6 +8,7 @@ import { endAllObserved, endObserved } from '../call/end-observed.ts'
 import { describeAvailable } from '../call/describe-available.ts'
 import { preflight } from '../call/preflight.ts'
 import { mayAsk, wouldAsk } from '../call/would-ask.ts'
+import { adoptJobs } from '../keep/long/adopt-jobs.ts'
 import { holdAgent } from '../keep/hold-agent.ts'
 import { listJobs } from '../keep/session-jobs.ts'
 import { listApprovals, revokeApproval } from '../permission/session-approvals.ts'
@@ -95,11 +96,14 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
       return () => listeners.delete(listener)
     },
     async close({ forget = false } = {}) {
+      // What goes on without its session would be without an owner.
+      if (forget) for (const job of state.jobs.list()) job.stop('the session was forgotten')
       await close()
       if (forget) await seed.kept?.forget()
     },
   }
   seed.parent?.children.add(session)
+  if (seed.kept !== undefined || seed.id !== undefined) adoptJobs(calls.scope())
   const hold: Family['hold'] = (agent) => holdAgent(agent, toHolder(agent.tool, calls.scope()))
   return { session, family: { ...toFamily(seed, state, view), signal, children, hold } }
 }

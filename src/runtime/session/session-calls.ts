@@ -10,6 +10,7 @@ import { halt, startCall, type Called, type CallerOptions, type Halted } from '.
 import type { Endings } from '../state/endings.ts'
 import type { CallScope, SessionState, TenantContext } from '../state/scope.ts'
 import type { InTurn } from '../turn/turn.ts'
+import { followCall } from '../keep/long/follow-call.ts'
 import { joinSignals } from './join-signals.ts'
 import type { SessionSeed } from './session-seed.ts'
 
@@ -96,23 +97,27 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
     running,
     scope,
     start(request, origin, inTurn) {
-      const own = scope()
+      const isLast = inTurn?.partOf?.segment?.isLast === true
+      const own = isLast ? afterAll(scope()) : scope()
       const call = begin(request, origin, own)
       running.add(call)
       onStart()
       const settled = (result: ToolResult) => settle(call, result)
       const called = startCall(call, own.tenant.tick(), {
-        signal: joinSignals(signal, inTurn?.signal, request.signal),
+        signal: isLast ? request.signal : joinSignals(signal, inTurn?.signal, request.signal),
         place: inTurn?.place,
         parks: inTurn?.parks ?? false,
         answers: request[answers],
         partOf: inTurn?.partOf,
         ...toCallerOptions(request, seed),
       })
-      if (endings.closed) return record(closedStop(called, seed.isRuntimeClosed()), own).then(settled)
-      return runCall(called, own).then(settled, async (cause: unknown) =>
+      if (endings.closed && !isLast)
+        return record(closedStop(called, seed.isRuntimeClosed()), own).then(settled)
+      const ended = runCall(called, own).then(settled, async (cause: unknown) =>
         settled(await recordDefect(called, cause, own)),
       )
+      if (request.follow !== true) return ended
+      return ended.then((result) => followCall(result, { jobs: session.jobs, signal: called.signal }))
     },
     async skip(request, end) {
       const own = scope()
@@ -156,6 +161,12 @@ function createScope(seed: SessionSeed, session: SessionState): () => CallScope 
     if (tenant !== last.tenant) last = { tenant, session }
     return last
   }
+}
+
+/** For what ends work of a session that is over, or about to be. */
+function afterAll({ tenant, session }: CallScope): CallScope {
+  const endings: Endings = { closed: false, aborted: new Map(), listeners: new Set() }
+  return { tenant, session: Object.create(session, { endings: { value: endings } }) }
 }
 
 /** A name that names nothing is text of the caller: what is secret in it stands in no answer and no record, and no observer is told. */

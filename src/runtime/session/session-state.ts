@@ -50,6 +50,7 @@ export function createSessionState(parts: SessionStateParts): SessionState {
     id,
     principal,
     opened,
+    staysOpen: kept !== undefined,
     get parts() {
       return made()
     },

@@ -1,6 +1,8 @@
 import type { ApprovalBinding } from '../../contract/approval.ts'
 import type { CallRequest } from '../../contract/call-request.ts'
 import type { PartLook } from '../../contract/tool/part-calls.ts'
+import type { JsonSchema } from '../../contract/base/schema.ts'
+import type { ToolContext } from '../../contract/tool/tool.ts'
 import type { ToolResult } from '../../contract/base/result.ts'
 import type { Returns } from './approval-book.ts'
 
@@ -12,6 +14,17 @@ export interface PartOf {
   readonly seen: ApprovalBinding | undefined
   /** Under which name that call holds units of budgets for this part, until it takes its own. */
   readonly held: string | undefined
+  /** Of a piece of a job: what runs in the place of the tool. */
+  readonly segment?: Segment
+}
+
+/** A piece of work of a tool that goes on after its call. What lets that call through lets it through, unless it is denied by now. */
+export interface Segment {
+  run(context: ToolContext): unknown
+  /** What its data has to fit, as known once it has run. */
+  outputSchema(): JsonSchema | undefined
+  /** Whether it runs although its session is over, as it ends the work. */
+  readonly isLast: boolean
 }
 
 /** How a part is called. */

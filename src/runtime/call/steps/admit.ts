@@ -1,5 +1,4 @@
 import type { CallError } from '../../../contract/base/errors.ts'
-import type { Registered } from '../../../contract/registry.ts'
 import type { CallBudget, HeldBudget } from '../../state/budget-state.ts'
 import { reserveBudgets, toReserved } from '../../limits/budgets.ts'
 import { toBegin } from '../../record/begin-record.ts'
@@ -153,7 +152,7 @@ function take(approved: Approved, slot: Slot, scope: CallScope): Taken | CallErr
   if (tenant.budgets === undefined) return { slot, budget: undefined }
   const { principal } = session
   const { definition } = approved.registered
-  const budgets = ownBudgets(approved.registered, tenant.budgets.budgetsFor(principal, definition))
+  const budgets = ownBudgets(approved, tenant.budgets.budgetsFor(principal, definition))
   if (budgets.length === 0) return { slot, budget: undefined }
   // What was held for it until now is what it takes.
   if (approved.partOf?.held !== undefined) tenant.store.refund(approved.partOf.held)
@@ -167,10 +166,11 @@ function take(approved: Approved, slot: Slot, scope: CallScope): Taken | CallErr
   }
 }
 
-/** A composition counts as a call; the time and the bytes that it takes are those of its parts. */
-function ownBudgets({ tool }: Registered, budgets: readonly CallBudget[]): readonly CallBudget[] {
-  if (tool.composedOf === undefined) return budgets
-  return budgets.filter(({ unit }) => unit === 'calls' || unit === 'cost')
+/** A composition counts as a call; the time and the bytes that it takes are those of its parts. A piece of a job was counted as a call with its start. */
+function ownBudgets({ registered, partOf }: Approved, budgets: readonly CallBudget[]): readonly CallBudget[] {
+  const isOfCalls = ({ unit }: CallBudget): boolean => unit === 'calls' || unit === 'cost'
+  if (partOf?.segment !== undefined) return budgets.filter((budget) => !isOfCalls(budget))
+  return registered.tool.composedOf === undefined ? budgets : budgets.filter(isOfCalls)
 }
 
 function giveBack({ call }: Approved, { slot, budget }: Taken, { tenant }: CallScope): void {

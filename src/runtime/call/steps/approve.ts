@@ -76,11 +76,12 @@ export function answeredBefore(planned: Planned, { session }: CallScope): string
 }
 
 /**
- * The call that this one is a part of, if the person who said yes to it saw exactly this. What is for people that the policy names, for a person at each
+ * The call that this one is a part of, if it goes on with that, or if the person who said yes to that one saw exactly this. What is for people that the policy names, for a person at each
  * call, or to be seen after the run, is asked about for itself.
  */
 function answeredWithWhole(hooked: Hooked, scope: CallScope): string | undefined {
   const { partOf, registered, plan } = hooked
+  if (partOf?.segment !== undefined) return partOf.call
   if (partOf?.seen === undefined || plan.held !== undefined) return undefined
   if (registered.definition.consent.personOnly === true || namesApprovers(registered, scope)) return undefined
   return isSame(partOf.seen, bind(hooked, plan, scope)) ? partOf.call : undefined

@@ -65,6 +65,7 @@ function askDecisionPoints(
 
 /** The session's count that leaves no room for this call, as an error. */
 export function findExceeded(checked: CheckedInput, scope: CallScope): CallError | undefined {
+  if (checked.partOf?.segment !== undefined) return undefined
   scope.session.catchUp?.()
   const { repeatsPerSession } = scope.tenant.limits
   const exceeded = findExceededCalls(scope)
@@ -87,6 +88,8 @@ export function findExceededCalls({ tenant, session }: CallScope): CallError | u
 
 /** Counts a call that is about to run. */
 export function countCall(checked: CheckedInput, scope: CallScope): void {
+  // It was counted with its call.
+  if (checked.partOf?.segment !== undefined) return
   const { counts } = scope.session
   counts.calls++
   counts.family.made++

@@ -1,0 +1,89 @@
+import { ToolFailure } from '../../../contract/base/errors.ts'
+import type { Json } from '../../../contract/base/json.ts'
+import type { StartedJob } from '../../../contract/services/long-tool.ts'
+import type { Job } from '../../../contract/services/job.ts'
+import { isJsonObject } from '../../../kit/json/is-json-object.ts'
+import { parseJson } from '../../../kit/json/parse-json.ts'
+import { newId } from '../../../kit/new-id.ts'
+import { redactorOf } from '../../record/treatments.ts'
+import type { Admitted } from '../../state/call-state.ts'
+import type { CallScope } from '../../state/scope.ts'
+import { checkState, type Long } from './ask-job.ts'
+import { FollowedJob } from './follow-job.ts'
+import { createJobWriter, type JobWriter } from './job-writer.ts'
+import type { StoredJob } from './stored-job.ts'
+
+/** Begins the work of a long tool, and follows it from then on. Its job is in the store before it begins, so that none is lost. */
+export async function startLongJob(
+  start: (started: StartedJob) => Json | Promise<Json>,
+  admitted: Admitted,
+  scope: CallScope,
+): Promise<Job> {
+  const { registered } = admitted
+  const { tool } = registered
+  const { long } = tool
+  if (long === undefined) throw notLong(registered.definition.name)
+  const { tenant, session } = scope
+  const group = { tenant: session.principal.tenant, session: session.id }
+  const writer = createJobWriter(toStored(admitted, long, scope), { group, tenant, isNew: true })
+  const job = new FollowedJob({ writer, long, registered, scope, staysOpen: session.staysOpen })
+  session.jobs.add(job)
+  try {
+    await writer.write({})
+    const callback = tenant.jobCallbacks.of(job.id)
+    const state = await start({ job: job.id, callback })
+    await begun(state, { admitted, writer, scope })
+  } catch (error) {
+    session.jobs.drop(job.id)
+    await writer.write({
+      phase: 'ended',
+      writer: '',
+      end: { how: 'failed', at: tenant.now(), reason: 'it did not begin' },
+    })
+    throw error
+  }
+  job.follow()
+  return job.view()
+}
+
+/** Keeps what the work is known by. What cannot be kept is ended: it could not be asked. */
+async function begun(
+  given: unknown,
+  { admitted, writer, scope }: { admitted: Admitted; writer: JobWriter; scope: CallScope },
+): Promise<void> {
+  const state = checkState(given, admitted.registered, scope)
+  await writer.write({ phase: 'running', state })
+}
+
+function toStored(
+  { call, registered, decoded, shownText }: Admitted,
+  long: Long,
+  scope: CallScope,
+): StoredJob {
+  const { tenant, session } = scope
+  const input = parseJson(shownText)
+  const now = tenant.now()
+  return {
+    id: newId('job', now),
+    tool: registered.definition.name,
+    call: call.id,
+    toolCallId: call.toolCallId,
+    actor: session.principal.actor,
+    role: session.principal.role,
+    title: redactorOf(registered, scope).text(long.title(decoded)),
+    input: isJsonObject(input) ? input : {},
+    startedAt: now,
+    writer: tenant.store.writer,
+    phase: 'starting',
+    state: null,
+    polls: 0,
+    said: '',
+  }
+}
+
+function notLong(tool: string): ToolFailure {
+  return new ToolFailure({
+    reason: 'failed',
+    message: `"${tool}" is no long tool, and begins no job of its own. Tell the developer of the tool.`,
+  })
+}
