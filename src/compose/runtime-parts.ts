@@ -44,7 +44,7 @@ export interface RuntimeParts {
   tenants: TenantContexts
   launcher: Launcher
   feeds: readonly OpenFeed[]
-  jobCallbacks: ReceivingCallbacks
+  books: Books
   /** What starts agents for calls, as soon as it is there: agents need the runtime that their tools are of. */
   agents: { host: AgentHost | undefined }
 }
@@ -98,8 +98,7 @@ export async function openRuntimeParts(
     redact: (text) => redactor.text(text),
     now: resolved.now,
   })
-  const url = options.callbacks?.url
-  const jobCallbacks = createJobCallbacks({ store, redactor, url, now: resolved.now })
+  const books = openBooks(options, { store, redactor, resolved, onError })
   const launcher = createLauncher()
   const agents: RuntimeParts['agents'] = { host: undefined }
   const kept = { store, evidence, artifacts, history }
@@ -113,8 +112,7 @@ export async function openRuntimeParts(
       consents,
       approvals,
       agentHost: () => hostOf(agents),
-      ...openBooks(store, { resolved, onError }),
-      jobCallbacks,
+      ...books,
       running: createRunningCalls(),
       slots: createToolSlots(),
       observer,
@@ -131,20 +129,25 @@ export async function openRuntimeParts(
     redact: (text) => redactor.text(text),
     report: (tool, message) => onError({ call: '', tool, cause: new Error(redactor.text(message)) }),
   })
-  const opened = { resolved, registry, consents, approvals, tenants, launcher, feeds, agents, jobCallbacks }
+  const opened = { resolved, registry, consents, approvals, tenants, launcher, feeds, agents, books }
   return { ...opened, onError, redactor, announcements, stores }
 }
 
-/** What is kept of sessions, tasks and schedules. */
+/** What is kept of sessions, tasks, schedules and jobs. */
+type Books = Pick<TenantContext, 'sessions' | 'tasks' | 'schedules'> & { jobCallbacks: ReceivingCallbacks }
+
 function openBooks(
-  store: Store,
-  { resolved: { now, tick }, onError }: Pick<RuntimeParts, 'resolved' | 'onError'>,
-): Pick<TenantContext, 'sessions' | 'tasks' | 'schedules'> {
+  { callbacks }: RuntimeOptions,
+  about: Pick<RuntimeParts, 'resolved' | 'onError' | 'redactor'> & { store: Store },
+): Books {
+  const { store, redactor, resolved, onError } = about
+  const { now, tick } = resolved
   const logError = (cause: unknown): void => onError({ call: '', tool: '', cause })
   return {
     sessions: createSessionBook({ store, logError, now, tick }),
     tasks: createTaskBook({ store, now }),
     schedules: createScheduleBook({ store, now, logError }),
+    jobCallbacks: createJobCallbacks({ store, redactor, url: callbacks?.url, now }),
   }
 }
 

@@ -61,7 +61,7 @@ function buildTool(
     output: built,
     everyMs: 1,
     ...given,
-    async start({ branch }, {}, { job, callback }) {
+    async start({ branch }, _, { job, callback }) {
       works.begin(branch)
       works.callbacks.set(branch, callback)
       if (cutOff?.() === true) await new Promise(() => {})

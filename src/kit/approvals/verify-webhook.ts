@@ -27,10 +27,10 @@ export type VerifiedWebhook =
       readonly id: string
       readonly event: WebhookEvent
     }
-  | Refused
+  /** Why it is not to be believed. Answer with a status of 400. */
+  | { readonly ok: false; readonly issue: string }
 
-/** Why it is not to be believed. Answer with a status of 400. */
-type Refused = { readonly ok: false; readonly issue: string }
+type Refused = Extract<VerifiedWebhook, { ok: false }>
 
 /**
  * Whether a request was sent by who has the secret, a short while ago (Standard Webhooks 1.0.0). Never throws for what came in; a secret that is none

@@ -1,9 +1,6 @@
 import type { HeldJob, JobTable } from '../state/job-table.ts'
-import { sessionOver } from '../../contract/agent-host.ts'
+import { sessionAborted, sessionOver } from '../../contract/agent-host.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
-
-/** Why a job ends whose session was aborted. */
-export const sessionAborted = 'the session was aborted'
 
 const maxRunning = 8
 /** Of commands that ended, so many are kept. */

@@ -1,10 +1,10 @@
 import type { AgentEnd, BackgroundAgent, StartingAgent } from '../../contract/agent-host.ts'
 import type { Job, JobEnd, JobOutput } from '../../contract/services/job.ts'
 import type { HeldJob } from '../state/job-table.ts'
-import { pageOf } from '../../kit/text/page-of.ts'
+import { pageOf } from '../output/page-of.ts'
 import { redactorOf } from '../record/treatments.ts'
 import { toCallError } from '../state/to-call-error.ts'
-import { noteEnd, type JobPlace } from './note-end.ts'
+import { noteEnd, type JobPlace } from '../record/note-end.ts'
 
 /** Makes a job of an agent, and starts it. Resolves when it runs. Rejects if too many jobs run, the session is over, or it cannot be started. */
 export async function holdAgent(agent: StartingAgent, place: JobPlace): Promise<void> {

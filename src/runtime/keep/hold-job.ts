@@ -11,7 +11,7 @@ import type { Admitted } from '../state/call-state.ts'
 import { createHostPermit } from '../permission/permit-host.ts'
 import type { RunWatch } from '../limits/run-watch.ts'
 import { byteRedactorOf, redactorOf } from '../record/treatments.ts'
-import { noteEnd } from './note-end.ts'
+import { noteEnd } from '../record/note-end.ts'
 import { toCallError } from '../state/to-call-error.ts'
 
 /** What a job stands on: the call that starts it. */

@@ -104,11 +104,8 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
       onStart()
       const settled = (result: ToolResult) => settle(call, result)
       const called = startCall(call, own.tenant.tick(), {
+        ...toWithin(request, inTurn),
         signal: isLast ? request.signal : joinSignals(signal, inTurn?.signal, request.signal),
-        place: inTurn?.place,
-        parks: inTurn?.parks ?? false,
-        answers: request[answers],
-        partOf: inTurn?.partOf,
         ...toCallerOptions(request, seed),
       })
       if (endings.closed && !isLast)
@@ -116,8 +113,7 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
       const ended = runCall(called, own).then(settled, async (cause: unknown) =>
         settled(await recordDefect(called, cause, own)),
       )
-      if (request.follow !== true) return ended
-      return ended.then((result) => followCall(result, { jobs: session.jobs, signal: called.signal }))
+      return request.follow === true ? ended.then((result) => followCall(result, session, called)) : ended
     },
     async skip(request, end) {
       const own = scope()
@@ -160,6 +156,19 @@ function createScope(seed: SessionSeed, session: SessionState): () => CallScope 
     const tenant = seed.tenant()
     if (tenant !== last.tenant) last = { tenant, session }
     return last
+  }
+}
+
+/** What a turn, or the call that it is a part of, says of a call. */
+function toWithin(
+  request: Returning,
+  inTurn: (InTurn & Pick<CallerOptions, 'parks' | 'partOf'>) | undefined,
+): Pick<Called, 'place' | 'parks' | 'answers' | 'partOf'> {
+  return {
+    place: inTurn?.place,
+    parks: inTurn?.parks ?? false,
+    answers: request[answers],
+    partOf: inTurn?.partOf,
   }
 }
 

@@ -54,9 +54,8 @@ async function findBegun(
   scope: CallScope,
 ): Promise<End | 'runs' | 'lost'> {
   const { id, input } = writer.job
-  const { find } = long
   const ended = (reason: string): End => ({ how: 'interrupted', at: scope.tenant.now(), reason })
-  if (find === undefined)
+  if (long.find === undefined)
     return ended('its process ended while it was started, and whether its work began is not known')
   let state: Json | undefined
   const { ok, error } = await runSegment(
@@ -64,7 +63,7 @@ async function findBegun(
     {
       name: 'find',
       async run(context) {
-        const found = await find.call(long, { job: id, input }, context)
+        const found = await long.find?.({ job: id, input }, context)
         if (found !== undefined) state = checkState(found, registered, scope)
       },
     },

@@ -7,7 +7,8 @@ import type { JobTable } from '../../state/job-table.ts'
 /** The result of a call with what became of the job that it started: what the job returned, or why it did not. A signal ends the job. */
 export async function followCall(
   started: ToolResult,
-  { jobs, signal }: { jobs: JobTable; signal: AbortSignal | undefined },
+  { jobs }: { readonly jobs: JobTable },
+  { signal }: { readonly signal: AbortSignal | undefined },
 ): Promise<ToolResult> {
   const id = started.ok ? started.metadata.tool?.['job'] : undefined
   const job = typeof id === 'string' ? jobs.find(id) : undefined

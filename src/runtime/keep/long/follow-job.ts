@@ -2,12 +2,11 @@ import type { ToolResult } from '../../../contract/base/result.ts'
 import type { Registered } from '../../../contract/registry.ts'
 import type { Job } from '../../../contract/services/job.ts'
 import { resultText } from '../../../kit/result/to-wire-result.ts'
-import { pageOf } from '../../../kit/text/page-of.ts'
-import { tellEnd, toEndNote } from '../note-end.ts'
-import { sessionOver } from '../../../contract/agent-host.ts'
+import { pageOf } from '../../output/page-of.ts'
+import { tellEnd, toEndNote } from '../../record/note-end.ts'
+import { sessionAborted, sessionOver } from '../../../contract/agent-host.ts'
 import type { HeldJob } from '../../state/job-table.ts'
 import type { CallScope } from '../../state/scope.ts'
-import { sessionAborted } from '../create-job-table.ts'
 import { askJob, type Long } from './ask-job.ts'
 import type { JobWriter } from './job-writer.ts'
 import { runSegment } from './run-segment.ts'
@@ -25,6 +24,7 @@ export interface JobGround {
 
 type End = NonNullable<StoredJob['end']>
 
+const longestTimerMs = 2 ** 31 - 1
 /** So often in a row a job may fail to answer. */
 const mostFailures = 5
 
@@ -91,11 +91,12 @@ export class FollowedJob implements HeldJob {
 
   async #run(): Promise<void> {
     const { long, scope } = this.#ground
-    const { now } = scope.tenant
     const deadline =
       long.longestMs === undefined ? Number.POSITIVE_INFINITY : this.#job.startedAt + long.longestMs
+    const now = (): number => scope.tenant.now()
     for (;;) {
-      await this.#pause(Math.min(long.everyMs * 2 ** this.#failures, Math.max(0, deadline - now())))
+      const left = Math.max(0, deadline - now())
+      await this.#pause(Math.min(long.everyMs * 2 ** this.#failures, left, longestTimerMs))
       if (this.#stopped !== undefined) return this.#giveUp(this.#stopped)
       if (now() >= deadline) return this.#end(await this.#stopWork('its time was over', 'timeout'))
       const end = await this.#ask()
@@ -165,15 +166,14 @@ export class FollowedJob implements HeldJob {
   /** Ends the work itself, if its tool can. */
   async #stopWork(reason: string, how: End['how']): Promise<End> {
     const { writer, long, scope } = this.#ground
-    const { stop } = long
     const { id, input, state } = writer.job
-    if (stop === undefined) return this.#ends(how, reason)
+    if (long.stop === undefined) return this.#ends(how, reason)
     const { ok, error } = await runSegment(
       writer.job,
       {
         name: 'stop',
         isLast: true,
-        run: (context) => stop.call(long, { job: id, input, state, callbacks: [], reason }, context),
+        run: (context) => long.stop?.({ job: id, input, state, callbacks: [], reason }, context),
       },
       scope,
     )

@@ -2,7 +2,7 @@ import type { NoteRecord } from '../../contract/evidence.ts'
 import type { Job } from '../../contract/services/job.ts'
 import { networkFacts } from '../../kit/text/show-network.ts'
 import type { Registered } from '../../contract/registry.ts'
-import { redactorOf } from '../record/treatments.ts'
+import { redactorOf } from './treatments.ts'
 import type { CallScope } from '../state/scope.ts'
 
 /** Where a job ended. */
