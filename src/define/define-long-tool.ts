@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../contract/base/json.ts'
+import type { JsonSchema } from '../contract/base/schema.ts'
 import type { AskedJob, JobNews, LongTool, StartedJob } from '../contract/services/long-tool.ts'
 import type { Plan, PlanContext } from '../contract/tool/plan.ts'
 import type { Tool, ToolContext, ToolReturn } from '../contract/tool/tool.ts'
@@ -126,7 +127,9 @@ export function defineLongTool<
   const tool = assembleTool({
     ...rest,
     needs: [...new Set<ServiceName>([...(spec.needs ?? []), 'jobs'])],
-    output: startedSchema,
+    ...(output?.schema.type === 'object' && {
+      output: { type: 'object', anyOf: [startedSchema, output.schema] } as JsonSchema,
+    }),
     ...(spec.input === undefined && { input: { type: 'object', properties: {} } as const }),
     run: (async (input: unknown, context: ToolContext) => answer(input, context, long)) as never,
   })
@@ -144,7 +147,7 @@ interface Functions {
   jobTitle?(input: unknown): string
 }
 
-/** What a call of a long tool returns. */
+/** What a call of a long tool returns that is not followed. */
 const startedSchema = {
   type: 'object',
   properties: {

@@ -351,7 +351,7 @@ test('a long tool is a part of a composition, which waits for its job (NEXT-1, N
     name: 'ci.both',
     description: 'Builds and shows.',
     parts: { build: { tool: build, input: { branch: 'main' } } },
-    output: { log: valueFrom('build', '/log', { unchecked: true }) },
+    output: { log: valueFrom('build', '/log') },
   })
   const runtime = await openRuntime({ tools: [build, both], policy: allow })
   const result = runtime.session().call('ci.both')

@@ -1,5 +1,6 @@
 import { SetupError } from '../../contract/base/errors.ts'
 import type { Issue, JsonObject } from '../../contract/base/json.ts'
+import type { JsonSchema } from '../../contract/base/schema.ts'
 import type { Tool, ToolDefinition } from '../../contract/tool/tool.ts'
 import { findUnknownFields } from '../../kit/json/find-unknown-fields.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
@@ -83,7 +84,7 @@ export function composeTools<const Part extends string>(spec: CompositionSpec<Pa
   const issues = checkParts(composition)
   refuseFaulty(spec, issues)
   const definitions = definitionsOf(composition.parts)
-  const sources = toSources(inputSchema, definitions)
+  const sources = toSources(composition)
   refuseFaulty(spec, checkTemplate(composition.output, {}, { sources, pointer: '/output' }))
   const output = schemaOf(composition.output, sources)
   const united = uniteEffects([...definitions.values()])
@@ -191,6 +192,12 @@ function definitionOf(tool: Tool | ToolDefinition): ToolDefinition | undefined {
   return 'inputSchema' in tool ? tool : undefined
 }
 
+/** What a part returns in the end. */
+function returnsOf(tool: Tool | ToolDefinition): JsonSchema | undefined {
+  if (!('definition' in tool)) return tool.outputSchema
+  return tool.long === undefined ? tool.definition.outputSchema : tool.long.outputSchema
+}
+
 function isObjectLike(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
@@ -213,7 +220,7 @@ function toComposition(spec: CompositionSpec, inputSchema: Composition['inputSch
     parts: ordered.map((each) => {
       const definition = definitionOf(toolOf(spec, each.part))
       if (definition === undefined) throw new Error('A part without a definition was let through.')
-      return { ...each, definition }
+      return { ...each, definition, returns: returnsOf(toolOf(spec, each.part)) }
     }),
   }
 }
@@ -231,5 +238,5 @@ function toolOf({ parts }: CompositionSpec, part: string): PartSpec['tool'] {
 /** What the last part returns goes back as it is, whether or not it says what that is. */
 function lastUnchecked({ parts }: CompositionSpec): { unchecked?: true } {
   const last = Object.values<PartSpec>(parts).at(-1)
-  return last !== undefined && definitionOf(last.tool)?.outputSchema === undefined ? { unchecked: true } : {}
+  return last !== undefined && returnsOf(last.tool) === undefined ? { unchecked: true } : {}
 }

@@ -6,6 +6,8 @@ import type { Template } from './template.ts'
 export interface ComposedPart {
   readonly part: string
   readonly definition: ToolDefinition
+  /** What it returns: of a long tool, in the end. */
+  readonly returns: JsonSchema | undefined
   readonly input: Template
   /** Parts that have to end before it: those that it has values from, and those that it is said to come after. */
   readonly after: readonly string[]

@@ -11,6 +11,8 @@ export interface HeldJob {
   readonly ended: Promise<void>
   /** What a tool returned in the end; undefined of any other job, and as long as it runs. */
   readonly result?: ToolResult | undefined
+  /** Told of each line that it says from now on, without secrets. */
+  onLine?: ((line: string) => void) | undefined
   /** Tells it to end. The first reason stays. */
   stop(reason: string): void
 }

@@ -2,13 +2,15 @@ import type { CallError } from '../../../contract/base/errors.ts'
 import type { ToolResult } from '../../../contract/base/result.ts'
 import { callError } from '../../../kit/result/call-error.ts'
 import { toOutcome } from '../../../kit/result/to-outcome.ts'
+import { tellWatcher } from '../../../kit/time/tell-watcher.ts'
+import type { Called } from '../../state/call-state.ts'
 import type { JobTable } from '../../state/job-table.ts'
 
 /** The result of a call with what became of the job that it started: what the job returned, or why it did not. A signal ends the job. */
 export async function followCall(
   started: ToolResult,
   { jobs }: { readonly jobs: JobTable },
-  { signal }: { readonly signal: AbortSignal | undefined },
+  { signal, onProgress }: Pick<Called, 'signal' | 'onProgress'>,
 ): Promise<ToolResult> {
   const id = started.ok ? started.metadata.tool?.['job'] : undefined
   const job = typeof id === 'string' ? jobs.find(id) : undefined
@@ -16,6 +18,7 @@ export async function followCall(
   const stop = (): void => job.stop('its call was aborted')
   if (signal?.aborted === true) stop()
   signal?.addEventListener('abort', stop, { once: true })
+  if (onProgress !== undefined) job.onLine = (message) => tellWatcher(onProgress, { message }, () => {})
   await job.ended
   signal?.removeEventListener('abort', stop)
   const { callId, toolCallId } = started

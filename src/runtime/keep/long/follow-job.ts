@@ -34,6 +34,7 @@ export class FollowedJob implements HeldJob {
   readonly ended: Promise<void>
   /** What its last piece returned; undefined as long as it runs, and if it did not come to its own end. */
   result: ToolResult | undefined
+  onLine: ((line: string) => void) | undefined
   readonly #ground: JobGround
   readonly #over = Promise.withResolvers<void>()
   readonly #polling = new AbortController()
@@ -132,6 +133,7 @@ export class FollowedJob implements HeldJob {
     const documents = posted.map(({ taken }) => taken)
     if (answer.kind === 'running') {
       const { state = job.state, progress } = answer
+      if (progress !== '') this.onLine?.(progress)
       const change = { polls: job.polls + 1, state, said: withLine(job.said, progress) }
       return (await writer.write(change, { documents })) ? undefined : 'lost'
     }
