@@ -1,5 +1,7 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { makePlace, onBundle, packageRoot, startProgram } from '../support/command-line.ts'
+import { handrail, makePlace, onBundle, packageRoot, startProgram } from '../support/command-line.ts'
 import { findBlocks, readPage } from '../support/markdown.ts'
 
 test('the composition of the page runs, and asks as the page says (NEXT-1)', async () => {
@@ -21,4 +23,13 @@ test('the composition of the page runs, and asks as the page says (NEXT-1)', asy
       '',
     ],
   ])
+})
+
+test('the file of the page is a composition (NEXT-1)', async () => {
+  const [block] = findBlocks(readPage('docs/composition.md')).filter(({ language }) => language === 'json')
+  const place = makePlace()
+  mkdirSync(join(place.home, 'tools'), { recursive: true })
+  writeFileSync(join(place.home, 'tools', 'copy.json'), block?.code ?? '')
+  const { code, stdout } = await handrail(place, ['tools', 'check'])
+  expect([code, stdout]).toEqual([0, expect.stringContaining('notes.copy, write, no issue')])
 })
