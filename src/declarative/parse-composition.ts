@@ -40,7 +40,7 @@ function findMissing(part: string, tool: string, known: KnownTools): Issue[] {
 }
 
 function toTool(
-  { $schema: _, input_schema: input, parts, returns, ...manifest }: CompositionFile,
+  { $schema: _schema, input_schema: input, parts, returns, ...manifest }: CompositionFile,
   known: KnownTools,
 ): Tool {
   const specified = Object.entries(parts).map(([part, { tool, ...rest }]) => {

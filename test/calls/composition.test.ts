@@ -372,6 +372,18 @@ describe('who decides', () => {
     expect(asked[0]?.preview.body).toContain('This yes does not cover it')
   })
 
+  test('a part that only a person, or only some people, may let through asks for itself (NEXT-1)', async () => {
+    const strict = write('demo.strict', { consent: { required: true, scope: 'once', personOnly: true } })
+    const both = composeTools({
+      name: 'demo.both',
+      description: 'Both.',
+      parts: { a: { tool: save, input: { text: 'a' } }, b: { tool: strict, input: { text: 'b' } } },
+    })
+    const runtime = await openWith([save, strict, both], { approve })
+    expect((await runtime.session().call('demo.both')).ok).toBe(true)
+    expect(asked.map(({ tool }) => tool)).toEqual(['demo.both', 'demo.strict'])
+  })
+
   test('an allow rule for the composition lets no part through that asks for itself (NEXT-1)', async () => {
     const rules = [{ effect: 'allow' as const, tools: ['demo.known'] }]
     const runtime = await openWith(tools, {

@@ -4,6 +4,7 @@ import { jobTools, type JsonSchema, type Runtime, type RuntimeOptions, type Sess
 import {
   composeTools,
   defineLongTool,
+  planTools,
   valueFrom,
   type AskedJob,
   type JobCallback,
@@ -263,15 +264,51 @@ test('to forget a session ends the jobs that would survive it (NEXT-2)', async (
   expect(works.of('main').stopped).toEqual(['the session was forgotten'])
 })
 
-test('plan mode lets a job wait, and it goes on after that (NEXT-2)', async () => {
+test('while plan mode lasts a job waits, and a tool that is paused ends its jobs (NEXT-2)', async () => {
   const works = createWorks()
-  const { runtime, session } = await open(works)
+  const { runtime, session } = await open(works, {}, { tools: [buildTool(works), jobTools(), planTools()] })
   const job = await start(session)
-  await expect.poll(() => works.of('main').asked.length).toBeGreaterThan(0)
-  const end = session.restrict({ disallowedTools: ['other.*'] })
-  end()
+  await session.call('plan.enter')
+  expect(session.mode).toBe('plan')
+  await expect
+    .poll(
+      () =>
+        [...runtime.store.records({ kind: 'end' })].filter(({ text }) => text.includes('mode_denied')).length,
+    )
+    .toBeGreaterThan(0)
+  expect(stateOf(session, job)).toBeUndefined()
   await runtime.setToolState('ci.build', 'paused', { by: 'ann', reason: 'maintenance' })
   await expect.poll(() => stateOf(session, job)).toBe('failed')
+})
+
+test('what a killed process left of a session without an id is told as over, and forgotten (NEXT-2)', async () => {
+  const works = createWorks()
+  const { runtime, session } = await open(works)
+  const id = 'job_0'
+  const left = {
+    id,
+    tool: 'ci.build',
+    call: 'call_0',
+    toolCallId: 'call_0',
+    actor: 'user',
+    role: 'main',
+    title: 'x',
+    input: {},
+    startedAt: 1,
+    staysOpen: false,
+    writer: 'gone',
+    phase: 'running',
+    state: null,
+    polls: 0,
+    said: '',
+  }
+  await runtime.store.append([], {
+    documents: [{ tenant: 'local', kind: 'job', group: 'ses_0', id, value: left }],
+  })
+  await start(session)
+  expect(notes(runtime)).toMatchObject([{ session: 'ses_0', data: { job: id, how: 'interrupted' } }])
+  await session.close()
+  expect(runtime.store.documents({ tenant: 'local', kind: 'job' })).toEqual([])
 })
 
 test('a callback asks at once, once, and only with the signature of its job (NEXT-2)', async () => {

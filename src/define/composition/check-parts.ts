@@ -1,5 +1,4 @@
 import type { Issue } from '../../contract/base/json.ts'
-import type { JsonSchema } from '../../contract/base/schema.ts'
 import type { ToolDefinition } from '../../contract/tool/tool.ts'
 import { canonicalJson } from '../../kit/json/canonical-json.ts'
 import { pointerTo } from '../../kit/json/json-pointer.ts'

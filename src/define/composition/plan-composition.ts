@@ -29,7 +29,10 @@ export async function planComposition(
   for (const [index, part] of composition.parts.entries()) {
     const look = await lookAt(part, input, calls)
     const title = `${index + 1}. ${part.part} (${part.definition.name})`
-    operations.push(...(look?.operations ?? [unknownOf(part)]))
+    // A tool that plans nothing may touch anything, too.
+    operations.push(
+      ...(look === undefined || look.operations.length === 0 ? [unknownOf(part)] : look.operations),
+    )
     lines.push(describe(title, look))
     if (look?.binding !== undefined && !changed.has(part.part)) seen.set(part.part, look.binding)
   }

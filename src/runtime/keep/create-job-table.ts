@@ -1,10 +1,8 @@
-import type { HeldJob, JobTable } from '../state/job-table.ts'
+import { maxEnded, type HeldJob, type JobTable } from '../state/job-table.ts'
 import { sessionAborted, sessionOver } from '../../contract/agent-host.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
 
 const maxRunning = 8
-/** Of commands that ended, so many are kept. */
-export const maxEnded = 32
 
 /** A shelf that is empty. All jobs end when `signal` is aborted. */
 export function createJobTable(signal: AbortSignal | undefined): JobTable {

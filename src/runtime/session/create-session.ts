@@ -9,6 +9,7 @@ import { describeAvailable } from '../call/describe-available.ts'
 import { preflight } from '../call/preflight.ts'
 import { mayAsk, wouldAsk } from '../call/would-ask.ts'
 import { adoptJobs } from '../keep/long/adopt-jobs.ts'
+import { forgetJobs } from '../keep/long/clear-jobs.ts'
 import { holdAgent } from '../keep/hold-agent.ts'
 import { listJobs } from '../keep/session-jobs.ts'
 import { listApprovals, revokeApproval } from '../permission/session-approvals.ts'
@@ -55,6 +56,7 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
       ...[...children].map((child) => child.close()),
     ])
     await calls.settled()
+    await forgetJobs(calls.scope())
     events.ended(calls.made, calls.made === 0 ? undefined : await delivery.settle(state))
     view.close()
     seed.parent?.children.delete(session)

@@ -51,6 +51,7 @@ export function createSessionState(parts: SessionStateParts): SessionState {
     principal,
     opened,
     staysOpen: kept !== undefined,
+    isResumed: seed.id !== undefined,
     get parts() {
       return made()
     },

@@ -1,6 +1,9 @@
 import type { ToolResult } from '../../contract/base/result.ts'
 import type { Job, JobOutput } from '../../contract/services/job.ts'
 
+/** Of jobs that ended, so many are kept. */
+export const maxEnded = 32
+
 /** A job, and what holds it. */
 export interface HeldJob {
   readonly id: string

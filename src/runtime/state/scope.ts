@@ -120,6 +120,8 @@ export interface SessionState {
   readonly parts: SessionPartCalls
   /** Whether its work goes on when it is closed, as a program opens it again by its id. */
   readonly staysOpen: boolean
+  /** Whether it goes on under the same id after its process ended, as that of an agent. */
+  readonly isResumed: boolean
   readonly modes: SessionMode
   readonly todos: KeptPart<readonly Todo[]>
   /** A step that it claims has to lie in each of these. */

@@ -51,7 +51,8 @@ export async function askJob(
   if (news === undefined || (news.status === 'running' && !result.ok)) return { kind: 'unasked', result }
   if (news.status !== 'running') return { kind: 'ended', result }
   const { state: next, progress = '' } = news
-  return { kind: 'running', state: next, progress: redactorOf(registered, scope).text(progress) }
+  const now = { ...scope, tenant: scope.tenant.latest() }
+  return { kind: 'running', state: next, progress: redactorOf(registered, now).text(progress) }
 }
 
 function toReturn(news: JobNews): unknown {

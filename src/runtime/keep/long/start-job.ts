@@ -10,6 +10,7 @@ import type { Admitted } from '../../state/call-state.ts'
 import type { CallScope } from '../../state/scope.ts'
 import { checkState, type Long } from './ask-job.ts'
 import { FollowedJob } from './follow-job.ts'
+import { forgetOld, sweepJobs } from './clear-jobs.ts'
 import { createJobWriter, type JobWriter } from './job-writer.ts'
 import type { StoredJob } from './stored-job.ts'
 
@@ -29,7 +30,8 @@ export async function startLongJob(
   const job = new FollowedJob({ writer, long, registered, scope, staysOpen: session.staysOpen })
   session.jobs.add(job)
   try {
-    await writer.write({})
+    await sweepJobs(scope)
+    await writer.write({}, { documents: forgetOld(group, scope) })
     const callback = tenant.jobCallbacks.of(job.id)
     const state = await start({ job: job.id, callback })
     await begun(state, { admitted, writer, scope })
@@ -73,6 +75,7 @@ function toStored(
     title: redactorOf(registered, scope).text(long.title(decoded)),
     input: isJsonObject(input) ? input : {},
     startedAt: now,
+    staysOpen: session.staysOpen || session.isResumed,
     writer: tenant.store.writer,
     phase: 'starting',
     state: null,

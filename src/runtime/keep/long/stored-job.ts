@@ -17,6 +17,8 @@ export type StoredJob = {
   /** As the evidence has it. */
   input: JsonObject
   startedAt: number
+  /** Whether its session can be opened again. */
+  staysOpen: boolean
   /** The process that follows it; empty if none does, as its session is closed. */
   writer: string
   /** `starting`: whether its work began is not known. */
