@@ -362,11 +362,13 @@ test('a callback asks at once, once, and only with the signature of its job (NEX
   expect(runtime.store.documents({ tenant: 'local', kind: 'job_callback' })).toEqual([])
 })
 
-test('a state with a secret in it is not kept, and the call says so (NEXT-2)', async () => {
+test('a state with a secret in it is not kept: the call says so, and the work is ended (NEXT-2)', async () => {
+  const stopped: string[] = []
   const tool = defineLongTool({
     name: 'ci.leak',
     description: 'Keeps a secret.',
     start: () => ({ token: 'very-secret-token' }),
+    stop: ({ reason }) => void stopped.push(reason),
     poll: () => ({ status: 'running' }),
   })
   const runtime = await openRuntime({
@@ -376,6 +378,7 @@ test('a state with a secret in it is not kept, and the call says so (NEXT-2)', a
   })
   const { error } = await runtime.session().call('ci.leak')
   expect(error).toMatchObject({ reason: 'invalid_state' })
+  expect(stopped).toEqual(['what it is known by cannot be kept'])
   expect(JSON.stringify(runtime.store.documents({ tenant: 'local', kind: 'job' }))).not.toContain(
     'very-secret',
   )
@@ -395,4 +398,13 @@ test('a long tool is a part of a composition, which waits for its job (NEXT-1, N
   await expect.poll(() => works.size && works.of('main').asked.length).toBeGreaterThan(0)
   works.of('main').news = () => ({ status: 'completed', result: { log: 'built' } })
   expect((await result).data).toEqual({ log: 'built' })
+})
+
+test('a session is closed although the start of a job does not end (NEXT-2)', async () => {
+  const works = createWorks()
+  const { session } = await open(works, { cutOff: () => true }, { limits: { abortGraceMs: 1 } })
+  const call = session.call('ci.build', { branch: 'main' })
+  await expect.poll(() => works.size).toBe(1)
+  await session.close()
+  expect((await call).ok).toBe(false)
 })

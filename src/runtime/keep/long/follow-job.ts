@@ -40,6 +40,7 @@ export class FollowedJob implements HeldJob {
   readonly #polling = new AbortController()
   #wake: () => void = () => {}
   #isWoken = false
+  #isFollowed = false
   #stopped: string | undefined
   #failures = 0
 
@@ -62,23 +63,32 @@ export class FollowedJob implements HeldJob {
     this.#stopped = reason
     this.#polling.abort(reason)
     this.#ring()
+    // What is being started is not waited for: once it began, it is ended.
+    if (!this.#isFollowed) this.#over.resolve()
+  }
+
+  /** It did not begin. */
+  abandon(): void {
+    this.#over.resolve()
   }
 
   /** Follows it from now on. `begin` says first that it began, or how it ended at once. */
   follow(begin: () => Promise<End | 'runs' | 'lost'> = async () => 'runs'): void {
+    this.#isFollowed = true
     const { tenant } = this.#ground.scope
     const unlisten = tenant.jobCallbacks.listen(this.id, () => this.#ring())
-    const failed = (cause: unknown) => {
-      const { call, tool } = this.#job
-      tenant.logError({ call, tool, cause })
-    }
     begin()
       .then((how) => (how === 'runs' ? this.#run() : how === 'lost' ? undefined : this.#end(how)))
-      .catch(failed)
+      .catch((cause: unknown) => this.#log(cause))
       .finally(() => {
         unlisten()
         this.#over.resolve()
       })
+  }
+
+  #log(cause: unknown): void {
+    const { call, tool } = this.#job
+    this.#ground.scope.tenant.logError({ call, tool, cause })
   }
 
   get #job(): StoredJob {
@@ -100,10 +110,16 @@ export class FollowedJob implements HeldJob {
       await this.#pause(Math.min(long.everyMs * 2 ** this.#failures, left, longestTimerMs))
       if (this.#stopped !== undefined) return this.#giveUp(this.#stopped)
       if (now() >= deadline) return this.#end(await this.#stopWork('its time was over', 'timeout'))
-      const end = await this.#ask()
+      const end = await this.#ask().catch((cause: unknown) => this.#retry(cause))
       if (end === 'lost') return
       if (end !== undefined) return this.#end(end)
     }
+  }
+
+  /** A store that does not take what became of a job is tried again, and the job is asked again. */
+  #retry(cause: unknown): undefined {
+    this.#log(cause)
+    this.#failures = Math.min(this.#failures + 1, mostFailures)
   }
 
   /** Until it is time to ask, or there is news. */

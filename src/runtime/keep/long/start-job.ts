@@ -12,6 +12,7 @@ import { checkState, type Long } from './ask-job.ts'
 import { FollowedJob } from './follow-job.ts'
 import { forgetOld, sweepJobs } from './clear-jobs.ts'
 import { createJobWriter, type JobWriter } from './job-writer.ts'
+import { runSegment } from './run-segment.ts'
 import type { StoredJob } from './stored-job.ts'
 
 /** Begins the work of a long tool, and follows it from then on. Its job is in the store before it begins, so that none is lost. */
@@ -21,40 +22,48 @@ export async function startLongJob(
   scope: CallScope,
 ): Promise<Job> {
   const { registered } = admitted
-  const { tool } = registered
-  const { long } = tool
+  const { long } = registered.tool
   if (long === undefined) throw notLong(registered.definition.name)
   const { tenant, session } = scope
   const group = { tenant: session.principal.tenant, session: session.id }
   const writer = createJobWriter(toStored(admitted, long, scope), { group, tenant, isNew: true })
   const job = new FollowedJob({ writer, long, registered, scope, staysOpen: session.staysOpen })
   session.jobs.add(job)
+  let state: Json | undefined
   try {
     await sweepJobs(scope)
     await writer.write({}, { documents: forgetOld(group, scope) })
-    const callback = tenant.jobCallbacks.of(job.id)
-    const state = await start({ job: job.id, callback })
-    await begun(state, { admitted, writer, scope })
+    state = await start({ job: job.id, callback: tenant.jobCallbacks.of(job.id) })
+    await writer.write({ phase: 'running', state: checkState(state, registered, scope) })
   } catch (error) {
     session.jobs.drop(job.id)
-    await writer.write({
-      phase: 'ended',
-      writer: '',
-      end: { how: 'failed', at: tenant.now(), reason: 'it did not begin' },
-    })
+    job.abandon()
+    await undo(state, { writer, long }, scope)
     throw error
   }
   job.follow()
   return job.view()
 }
 
-/** Keeps what the work is known by. What cannot be kept is ended: it could not be asked. */
-async function begun(
-  given: unknown,
-  { admitted, writer, scope }: { admitted: Admitted; writer: JobWriter; scope: CallScope },
+/** Ends work that began and cannot be kept, as it could not be asked. */
+async function undo(
+  state: Json | undefined,
+  { writer, long }: { writer: JobWriter; long: Long },
+  scope: CallScope,
 ): Promise<void> {
-  const state = checkState(given, admitted.registered, scope)
-  await writer.write({ phase: 'running', state })
+  const { id, input } = writer.job
+  const reason = state === undefined ? 'it did not begin' : 'what it is known by cannot be kept'
+  if (state !== undefined && long.stop !== undefined)
+    await runSegment(
+      writer.job,
+      {
+        name: 'stop',
+        isLast: true,
+        run: (context) => long.stop?.({ job: id, input, state, callbacks: [], reason }, context),
+      },
+      scope,
+    )
+  await writer.write({ phase: 'ended', writer: '', end: { how: 'failed', at: scope.tenant.now(), reason } })
 }
 
 function toStored(
