@@ -97,17 +97,23 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    async close({ forget = false } = {}) {
-      // What goes on without its session would be without an owner.
-      if (forget) for (const job of state.jobs.list()) job.stop('the session was forgotten')
-      await close()
-      if (forget) await seed.kept?.forget()
-    },
+    close: ({ forget = false } = {}) => (forget ? closeAndForget(state, close, seed.kept) : close()),
   }
   seed.parent?.children.add(session)
   if (seed.kept !== undefined || seed.id !== undefined) adoptJobs(calls.scope())
   const hold: Family['hold'] = (agent) => holdAgent(agent, toHolder(agent.tool, calls.scope()))
   return { session, family: { ...toFamily(seed, state, view), signal, children, hold } }
+}
+
+/** Closes a session that is not opened again. What goes on without its session would be without an owner, so it is ended. */
+async function closeAndForget(
+  { jobs }: SessionState,
+  close: () => Promise<void>,
+  kept: SessionSeed['kept'],
+): Promise<void> {
+  for (const job of jobs.list()) job.stop('the session was forgotten')
+  await close()
+  await kept?.forget()
 }
 
 /** What holds an agent as a job of the session. */
