@@ -10,6 +10,7 @@ import type { JsonSchema } from '../src/contract/base/schema.ts'
 import type { CompatibleAlias } from '../src/contract/tool/tool.ts'
 import type { Tool } from '../src/contract/tool/tool.ts'
 import { capletSourceSchema } from '../src/declarative/caplets/caplet-schema.ts'
+import { compositionFileSchema } from '../src/declarative/composition-schema.ts'
 import { toolFileSchema } from '../src/declarative/tool-file-schema.ts'
 import { toolOutputSchema } from '../src/declarative/tool-output-schema.ts'
 import { codeTools } from '../src/compose/sources/code-tools.ts'
@@ -48,6 +49,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
         ...webTools().list(),
       ]),
     ],
+    ['schemas/composition.json', schemaFile('composition', compositionFileSchema)],
     ['schemas/config.json', schemaFile('config', configurationSchema)],
     ['schemas/gateway.json', schemaFile('gateway', gatewayFileSchema)],
     ['schemas/mcp.json', schemaFile('MCP servers', upstreamsSchema)],

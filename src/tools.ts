@@ -5,6 +5,8 @@ export type { PastCall, PastCalls, PastCallWish } from './contract/services/hist
 export type { InstructionBlock, Instructions } from './contract/services/instructions.ts'
 export type { PlanMode, PlanModeReason } from './contract/services/plan-mode.ts'
 export type { Todo, Todos } from './contract/services/todo.ts'
+export type { ApprovalBinding } from './contract/base/approval-binding.ts'
+export type { PartCalls, PartLook, PartWish } from './contract/tool/part-calls.ts'
 export type { HeldPlan, Review } from './contract/tool/plan.ts'
 export type { Job, JobCommand, JobEnd, JobOutput, Jobs } from './contract/services/job.ts'
 export type { ContentAside, MediaSummary, PersonAnswer } from './contract/base/result.ts'
@@ -42,6 +44,8 @@ export type { ModelSettings } from './contract/tool/services.ts'
 export { settingTools, type SettingToolsOptions } from './compose/sources/setting-tools.ts'
 export { triggerTools, type TriggerToolsOptions } from './compose/sources/trigger-tools.ts'
 export { skillTools } from './compose/sources/skill-tools.ts'
+export { defineLongTool, type Asked, type LongSpec, type News } from './define/define-long-tool.ts'
+export type { AskedJob, JobCallback, JobNews, LongTool, StartedJob } from './contract/services/long-tool.ts'
 export { taskTools } from './compose/sources/task-tools.ts'
 export type {
   Annotations,
@@ -110,3 +114,10 @@ export { assembleToolPool, type ToolPool, type ToolPoolRequest } from './policy/
 export { diffSchemas } from './registry/diff/diff-schemas.ts'
 export type { AdoptedManifest, AdoptOptions } from './doors/base/adopt-options.ts'
 export type { ToolGenerator } from './define/finish-generator.ts'
+export {
+  composeTools,
+  valueFrom,
+  type CompositionSpec,
+  type PartSpec,
+} from './define/composition/compose-tools.ts'
+export type { Reference, Template } from './define/composition/template.ts'

@@ -126,7 +126,7 @@ function toRuntime(parts: RuntimeParts): Runtime {
       await Promise.all(feeds.map((feed) => feed.settled(withinMs)))
     },
     on: (listener) => announcements.on(listener),
-    undoable: (query) => listUndoable(stores.history, query),
+    ...toAfterwards(parts),
     close: once(async () => {
       closed = true
       await schedules.close()
@@ -139,6 +139,14 @@ function toRuntime(parts: RuntimeParts): Runtime {
   const closeAll = openClosings(runtime)
   partsOf.set(runtime, parts)
   return runtime
+}
+
+/** What comes after a call. */
+function toAfterwards({ books, stores }: RuntimeParts): Pick<Runtime, 'receiveCallback' | 'undoable'> {
+  return {
+    receiveCallback: (request) => books.jobCallbacks.receive(request),
+    undoable: (query) => listUndoable(stores.history, query),
+  }
 }
 
 async function closeParts({

@@ -16,6 +16,7 @@ import type { TenantContext } from '../runtime/state/scope.ts'
 import { createLauncher, type Launcher } from '../sandboxes/programs/launcher/create-launcher.ts'
 import { runProgram } from '../sandboxes/programs/run-program.ts'
 import { createSessionBook } from '../runtime/session/create-session-book.ts'
+import { createJobCallbacks, type ReceivingCallbacks } from '../runtime/keep/long/create-job-callbacks.ts'
 import { createSchemaChecker } from '../schema/create-schema-checker.ts'
 import { createAnnouncements, type Announcements } from './announcements.ts'
 import { toSources } from './change-tools.ts'
@@ -43,6 +44,7 @@ export interface RuntimeParts {
   tenants: TenantContexts
   launcher: Launcher
   feeds: readonly OpenFeed[]
+  books: Books
   /** What starts agents for calls, as soon as it is there: agents need the runtime that their tools are of. */
   agents: { host: AgentHost | undefined }
 }
@@ -96,6 +98,7 @@ export async function openRuntimeParts(
     redact: (text) => redactor.text(text),
     now: resolved.now,
   })
+  const books = openBooks(options, { store, redactor, resolved, onError })
   const launcher = createLauncher()
   const agents: RuntimeParts['agents'] = { host: undefined }
   const kept = { store, evidence, artifacts, history }
@@ -109,7 +112,7 @@ export async function openRuntimeParts(
       consents,
       approvals,
       agentHost: () => hostOf(agents),
-      ...openBooks(store, { resolved, onError }),
+      ...books,
       running: createRunningCalls(),
       slots: createToolSlots(),
       observer,
@@ -126,20 +129,25 @@ export async function openRuntimeParts(
     redact: (text) => redactor.text(text),
     report: (tool, message) => onError({ call: '', tool, cause: new Error(redactor.text(message)) }),
   })
-  const opened = { resolved, registry, consents, approvals, tenants, launcher, feeds, agents }
+  const opened = { resolved, registry, consents, approvals, tenants, launcher, feeds, agents, books }
   return { ...opened, onError, redactor, announcements, stores }
 }
 
-/** What is kept of sessions, tasks and schedules. */
+/** What is kept of sessions, tasks, schedules and jobs. */
+type Books = Pick<TenantContext, 'sessions' | 'tasks' | 'schedules'> & { jobCallbacks: ReceivingCallbacks }
+
 function openBooks(
-  store: Store,
-  { resolved: { now, tick }, onError }: Pick<RuntimeParts, 'resolved' | 'onError'>,
-): Pick<TenantContext, 'sessions' | 'tasks' | 'schedules'> {
+  { callbacks }: RuntimeOptions,
+  about: Pick<RuntimeParts, 'resolved' | 'onError' | 'redactor'> & { store: Store },
+): Books {
+  const { store, redactor, resolved, onError } = about
+  const { now, tick } = resolved
   const logError = (cause: unknown): void => onError({ call: '', tool: '', cause })
   return {
     sessions: createSessionBook({ store, logError, now, tick }),
     tasks: createTaskBook({ store, now }),
     schedules: createScheduleBook({ store, now, logError }),
+    jobCallbacks: createJobCallbacks({ store, redactor, url: callbacks?.url, now }),
   }
 }
 

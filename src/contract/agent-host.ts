@@ -46,6 +46,8 @@ export interface StartingAgent extends BackgroundAgent {
 
 /** Why an agent ends whose session does: it may go on later. */
 export const sessionOver = 'the session was closed'
+/** Why a job ends whose session was aborted. */
+export const sessionAborted = 'the session was aborted'
 /** Why an agent ends whose runtime does: it may go on later. */
 export const runtimeOver = 'the runtime was closed'
 

@@ -4,6 +4,8 @@ import type { Verdict } from './policy.ts'
 import type { Principal } from './base/principal.ts'
 import type { Permission } from './tool/tool.ts'
 
+export type { ApprovalBinding } from './base/approval-binding.ts'
+
 /** What a person is asked. Everything needed to decide, nothing that lets them change the call. */
 export interface ApprovalRequest {
   /** Id of the question in the store, where others can answer it too. Absent if it is not kept, and in the question itself. */
@@ -70,13 +72,4 @@ export interface Approver {
    * person is not asked.
    */
   readonly only?: string
-}
-
-/** What an approval is bound to. It holds once, until it expires, for exactly this. */
-export interface ApprovalBinding {
-  principal: string
-  inputDigest: string
-  definitionDigest: string
-  policyDigest: string
-  previewDigest: string
 }

@@ -20,6 +20,8 @@ export interface CallRequest {
   /** The name the provider used on the wire, kept in the metadata only. */
   rawName?: string
   signal?: AbortSignal
+  /** Whether the call of a long tool is answered once its job has ended, with what that returned. Default false: with the job. */
+  follow?: boolean
   /** Asks the person about this call; default the approver of the session. A yes for the session belongs to the session. */
   approve?: Approver
   /** Answers what this call asks before it goes on; default the handler of the session. */

@@ -72,6 +72,8 @@ export interface BeginRecord {
   standingConsents?: false
   /** The sessions above this one, the nearest first; a mode that is `default` is left out. */
   parents?: readonly { session: string; role: Role; mode?: Mode }[]
+  /** The call that made this one as a part of itself, and what that one calls it. */
+  partOf?: { call: string; part: string }
   /** Absolute path of the worktree that the session is held to. */
   worktree?: string
   /** Id of the standing consent, or of the earlier call whose approval, that answered for the person. */

@@ -415,6 +415,11 @@ export interface Runtime {
    * is kept.
    */
   undoable(query?: UndoableQuery): Promise<readonly PastCall[]>
+  /**
+   * Takes what a service posts to the callback of a job, signed as Standard Webhooks has it: a fetch `Request` and `Response`, for whatever HTTP server the
+   * program has. Never rejects for what came in.
+   */
+  receiveCallback(request: Request): Promise<Response>
   /** Aborts what runs, disposes every tool, makes all evidence durable. */
   close(): Promise<void>
 }

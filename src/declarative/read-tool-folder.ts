@@ -1,7 +1,10 @@
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Issue } from '../contract/base/json.ts'
+import type { Issue, JsonObject } from '../contract/base/json.ts'
+import { isJsonObject } from '../kit/json/is-json-object.ts'
+import { parseWrittenJson } from '../kit/json/parse-written-json.ts'
 import type { Tool } from '../contract/tool/tool.ts'
+import { parseComposition } from './parse-composition.ts'
 import { parseToolFile } from './parse-tool-file.ts'
 import { readToolFile } from './read-tool-file.ts'
 import { toTool, type DeclaringContext } from './to-tool.ts'
@@ -33,7 +36,38 @@ export interface ToolFolder {
 export function readToolFolder(folder: string, declaring: DeclaringContext): ToolFolder {
   const listed = listToolFiles(folder)
   if ('issues' in listed) return { tools: [], faulty: [listed] }
-  return refuseDuplicates(listed.paths.map((path) => readTool(path, declaring)))
+  return readTools(listed.paths, declaring)
+}
+
+/** The same of these files. */
+export function readTools(paths: readonly string[], declaring: DeclaringContext): ToolFolder {
+  const read = paths.map((path) => readTool(path, declaring))
+  return refuseDuplicates(compose(read, declaring))
+}
+
+/** Makes tools of the files that are compositions, once those are there that they are made of. */
+function compose(
+  read: readonly (DeclaredTool | FaultyFile | CompositionText)[],
+  { checker, known }: DeclaringContext,
+): (DeclaredTool | FaultyFile)[] {
+  const all = new Map(known)
+  for (const each of read) if ('tool' in each) all.set(each.tool.definition.name, each.tool)
+  let open = read.filter((each) => 'value' in each)
+  const made = new Map<string, DeclaredTool | FaultyFile>()
+  for (let before = -1; open.length > 0 && before !== open.length;) {
+    before = open.length
+    open = open.filter(({ path, text, value }) => {
+      const parsed = parseComposition(value, { checker, known: all })
+      made.set(path, { path, text, ...parsed })
+      if ('issues' in parsed) return true
+      all.set(parsed.tool.definition.name, parsed.tool)
+      return false
+    })
+  }
+  return read.flatMap((each) => {
+    const done = 'value' in each ? made.get(each.path) : each
+    return done === undefined ? [] : [done]
+  })
 }
 
 /** The paths of the files of a folder that should be tools, in order. */
@@ -52,12 +86,22 @@ export function listToolFiles(folder: string): { paths: readonly string[] } | Fa
   }
 }
 
+/** A file that is a composition, and not made yet. */
+interface CompositionText {
+  readonly path: string
+  readonly text: string
+  readonly value: JsonObject
+}
+
 /** One file as a tool, or all that is wrong with it. */
-export function readTool(path: string, declaring: DeclaringContext): DeclaredTool | FaultyFile {
+function readTool(path: string, declaring: DeclaringContext): DeclaredTool | FaultyFile | CompositionText {
   const read = readToolFile(path)
   if ('issue' in read)
     return { path, text: undefined, issues: [{ pointer: '', code: 'unreadable', message: read.issue }] }
   const { text } = read
+  const written = parseWrittenJson(text)
+  if ('value' in written && isJsonObject(written.value) && 'parts' in written.value)
+    return { path, text, value: written.value }
   const parsed = parseToolFile(text, declaring.checker)
   return 'issues' in parsed
     ? { path, text, issues: parsed.issues }
@@ -65,7 +109,7 @@ export function readTool(path: string, declaring: DeclaringContext): DeclaredToo
 }
 
 /** The first file of a name has it, by the order of file names, so that what a folder says does not hang on when it was read. */
-export function refuseDuplicates(read: readonly (DeclaredTool | FaultyFile)[]): ToolFolder {
+function refuseDuplicates(read: readonly (DeclaredTool | FaultyFile)[]): ToolFolder {
   const tools = new Map<string, DeclaredTool>()
   const faulty: FaultyFile[] = []
   for (const each of read) {

@@ -9,6 +9,7 @@ import { isInside } from '../kit/match/is-inside.ts'
 import { quoteArgument, quoteArgv } from '../kit/text/quote-argv.ts'
 import { fillArguments, toArguments } from './arguments.ts'
 import { checkProgram } from './check-program.ts'
+import type { KnownTools } from './parse-composition.ts'
 import { findCommand } from './find-command.ts'
 import { toCallInput } from './to-call-input.ts'
 import { toManifest, type ToolBounds } from './to-manifest.ts'
@@ -22,6 +23,8 @@ export interface DeclaringContext {
   env: Readonly<Record<string, string | undefined>>
   /** What tools may touch at most, and what else is a part of their definition. Default: all that the call may. */
   bounds?: ToolBounds
+  /** What files may make one tool of, beside each other. Default: nothing. */
+  known?: KnownTools
 }
 
 /** What a plan leaves for the run. */

@@ -248,6 +248,7 @@ const deciding: { [Name in keyof Required<RuntimeOptions>]: readonly NonNullable
   home: [folder],
   approve: [],
   archive: [],
+  callbacks: [],
   artifacts: [],
   undo: [],
   duplicates: [],

@@ -16,7 +16,8 @@ import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { ownFile } from '../../kit/own-file.ts'
 import { countOf } from '../render/count-of.ts'
 import { describeWorktrees } from './look-at-worktrees.ts'
-import type { Places } from './wire.ts'
+import { toKnown } from '../../compose/sources/declarative-tools.ts'
+import { ownSources, type Places } from './wire.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
 
 /** What was found of one thing: all well, or what is wrong. */
@@ -147,7 +148,11 @@ function lookAtKeys(dir: string): Look {
 }
 
 function lookAtTools(folder: string): Look {
-  const { tools, faulty } = readToolFolder(folder, { checker: createSchemaChecker(), env: process.env })
+  const { tools, faulty } = readToolFolder(folder, {
+    checker: createSchemaChecker(),
+    env: process.env,
+    known: toKnown(ownSources()),
+  })
   if (faulty.length === 0)
     return well(
       tools.length === 0 ? `none of your own in ${folder}` : `${countOf(tools.length, 'tool')} in ${folder}`,

@@ -4,7 +4,8 @@ import { toSource } from '../../declarative/to-source.ts'
 import { watchToolFolder, type FolderChange } from '../../declarative/watch-tool-folder.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { showSafely } from '../base/show-safely.ts'
-import type { Places } from './wire.ts'
+import { toKnown } from '../../compose/sources/declarative-tools.ts'
+import { ownSources, type Places } from './wire.ts'
 
 /**
  * Lets a living runtime take over what the person changes in their folder of tools, for sessions that are opened later, and says so on
@@ -13,7 +14,7 @@ import type { Places } from './wire.ts'
 export function startFollowingTools({ tools: folder }: Places): {
   follow(runtime: Runtime): { close(): void }
 } {
-  const context = { checker: createSchemaChecker(), env: process.env }
+  const context = { checker: createSchemaChecker(), env: process.env, known: toKnown(ownSources()) }
   const current = readToolFolder(folder, context)
   return {
     follow: (runtime) =>

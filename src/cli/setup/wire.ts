@@ -248,7 +248,6 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
     ...options
   } = configuration
   const shell = observes ? true : hasShell
-  const declared = inOneLine(declarativeTools({ dir: places.tools }), places.tools)
   // An agent has such tools of its own.
   const groups = observes ? [] : toolGroups
   const own = ownSources({
@@ -260,6 +259,7 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
     languageServers,
     toolGroups: groups,
   })
+  const declared = inOneLine(declarativeTools({ dir: places.tools, tools: own }), places.tools)
   const sources = observes ? own : [...own, declared, capletTools({ dir: places.caplets, ...caplets })]
   const wanted = [
     ...sources.flatMap((source) =>

@@ -69,6 +69,11 @@ export interface RuntimeOptions extends Omit<
   secrets?: Readonly<Record<string, string>>
   /** Further services that tools may name in `needs`. */
   services?: Readonly<Record<string, unknown>>
+  /**
+   * Where requests reach `runtime.receiveCallback`, such as `https://hooks.example.com/jobs`: long tools find the address of their job below it. Default:
+   * they have no callback.
+   */
+  callbacks?: { url: string }
   /** With what agents work that tools start. */
   agents?: AgentOptions
   /** Further policy decision points; a call runs only if all permit. */
@@ -108,6 +113,7 @@ export const runtimeOptionFields: readonly (keyof RuntimeOptions)[] = [
   'hooks',
   'secrets',
   'services',
+  'callbacks',
   'agents',
   'decisionPoints',
   'duplicates',

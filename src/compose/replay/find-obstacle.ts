@@ -20,7 +20,9 @@ export function findDecisionObstacle(call: RecordedCall): string | undefined {
 
 /** Why a call cannot be replayed from its evidence to its end; undefined if it can. */
 export function findObstacle(call: RecordedCall): string | undefined {
-  const { end, result } = call
+  const { begin, end, result } = call
+  if (begin.partOf !== undefined)
+    return `it is a part of the call ${begin.partOf.call}, whose result has what it returned`
   if (end === undefined) return 'it has not ended'
   if (end.outcome === 'unknown') return `its outcome is not known (${end.reason ?? ''})`
   if (end.reason === 'store_failed' || end.reason === 'store_read_only') return 'the store took no records'

@@ -1,11 +1,13 @@
+import type { Json } from '../base/json.ts'
 import type { Artifact } from '../base/result.ts'
+import type { StartedJob } from './long-tool.ts'
 import type { CommandNetwork, Commands } from './sandbox.ts'
 
-/** A command or an agent that runs on after its call has answered. It ends with its session at the latest. */
+/** A command, an agent or the work of a long tool that goes on after its call has answered. It ends with its session at the latest, unless its tool survives that. */
 export interface Job {
   /** Of an agent, that of its run. */
   readonly id: string
-  readonly kind: 'command' | 'agent'
+  readonly kind: 'command' | 'agent' | 'tool'
   /** The call that started it, and the tool of that call. */
   readonly call: string
   readonly tool: string
@@ -22,8 +24,8 @@ export interface Job {
 /** How a job ended. */
 export interface JobEnd {
   /**
-   * `completed`: an agent did its task. `failed`: a command could not be followed to its end, or an agent did not reach its own. `interrupted`: an
-   * agent whose process or session ended; it goes on when the run does whose call started it.
+   * `completed`: an agent or tool did its task. `failed`: a command could not be followed to its end, or an agent or tool did not reach its own.
+   * `interrupted`: its process or session ended. An agent goes on when the run does whose call started it.
    */
   readonly how: 'exit' | 'completed' | 'timeout' | 'stopped' | 'failed' | 'interrupted'
   /** Null if there was none, such as after a signal. */
@@ -59,6 +61,8 @@ export interface JobOutput {
 export interface Jobs {
   /** Resolves when the program runs. Rejects where it cannot be started, where too many run, and where a budget would not see what it spends. */
   start(command: JobCommand): Promise<Job>
+  /** Begins the work of the long tool whose call this is. */
+  begin(start: (started: StartedJob) => Json | Promise<Json>): Promise<Job>
   /** The oldest first. Of commands that ended only the last ones are kept. */
   list(): readonly Job[]
   find(id: string): Job

@@ -1,30 +1,12 @@
 import type { PastCalls } from '../services/history.ts'
 import type { PlanMode } from '../services/plan-mode.ts'
+import type { Operation, Preview } from './operation.ts'
+import type { PartCalls } from './part-calls.ts'
 import type { Principal } from '../base/principal.ts'
 import type { Schedules } from '../services/schedules.ts'
 import type { Services } from './services.ts'
 
-/** One thing a call would do to the outside. Paths are absolute and resolved; hosts are lower case. */
-export type Operation =
-  | { kind: 'fs.read'; path: string; recursive?: boolean }
-  /**
-   * `by` names what writes it if the plan did not: a program whose changes are held back until they may land. Nothing is left at the path if it is
-   * `removed`.
-   */
-  | { kind: 'fs.write'; path: string; by?: 'program'; removed?: true }
-  | { kind: 'process'; executable: string; argv: readonly string[]; cwd: string }
-  | { kind: 'net'; host: string; url: string }
-  | { kind: 'other'; resource: string }
-
-/** What a person sees before saying yes. An approval is bound to its digest. */
-export interface Preview {
-  kind: 'diff' | 'argv' | 'host' | 'text'
-  /** One line: what would happen to which thing. */
-  title: string
-  body: string
-  /** Shown below the body: what is so now, and may be otherwise when the call runs. The approval is not bound to it. */
-  asOfNow?: string
-}
+export type { Operation, Preview } from './operation.ts'
 
 /** What a call would do. */
 export interface Plan {
@@ -66,6 +48,8 @@ export interface PlanContext extends Pick<Services, 'files' | 'search' | 'comman
   readonly planMode?: Pick<PlanMode, 'reason' | 'beneath'>
   /** Only for a tool that names it in `needs`. */
   readonly schedules?: Pick<Schedules, 'examine' | 'find'>
+  /** Only for a tool that names it in `needs`. */
+  readonly parts?: Pick<PartCalls, 'definition' | 'look'>
   /** Absolute paths of the folders that calls may write, whatever this one may: what lies there may be the work of a call. */
   readonly writable: readonly string[]
 }

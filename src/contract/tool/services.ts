@@ -7,6 +7,7 @@ import type { Instructions } from '../services/instructions.ts'
 import type { Jobs } from '../services/job.ts'
 import type { Json } from '../base/json.ts'
 import type { Network, Pages } from '../services/network.ts'
+import type { PartCalls } from './part-calls.ts'
 import type { PlanMode } from '../services/plan-mode.ts'
 import type { Commands, Files, Search } from '../services/sandbox.ts'
 import type { SkillRegistry, Skills } from '../services/skill.ts'
@@ -56,6 +57,8 @@ export interface Services {
   skillRegistry: SkillRegistry
   /** The skills of the session: those that there are, and those that it follows. */
   skills: Skills
+  /** Calls that a call makes as parts of itself. */
+  parts: PartCalls
   /** Whether the session only plans. */
   planMode: PlanMode
   /** What the agent of the session has to do. */
@@ -90,4 +93,5 @@ export const ownServices = [
   'schedules',
   'modelSettings',
   'teams',
+  'parts',
 ] as const satisfies readonly (keyof Services)[]

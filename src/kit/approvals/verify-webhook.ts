@@ -30,11 +30,21 @@ export type VerifiedWebhook =
   /** Why it is not to be believed. Answer with a status of 400. */
   | { readonly ok: false; readonly issue: string }
 
+type Refused = Extract<VerifiedWebhook, { ok: false }>
+
 /**
  * Whether a request was sent by who has the secret, a short while ago (Standard Webhooks 1.0.0). Never throws for what came in; a secret that is none
  * throws a SetupError.
  */
 export function verifyWebhook(received: ReceivedWebhook): VerifiedWebhook {
+  const signed = verifySignature(received)
+  if (!signed.ok) return signed
+  const event = parse(received.body)
+  return event === undefined ? refuse('Its body is not an event as JSON.') : { ...signed, event }
+}
+
+/** The same, whatever its body says. */
+export function verifySignature(received: ReceivedWebhook): { ok: true; id: string } | Refused {
   const { secret, headers, body, toleranceMs = 300_000, now = Date.now() } = received
   const keys = (typeof secret === 'string' ? [secret] : secret).map(toKey)
   const [id, timestamp, signature] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
@@ -48,8 +58,7 @@ export function verifyWebhook(received: ReceivedWebhook): VerifiedWebhook {
   const aheadMs = Number(timestamp) * 1_000 - now
   if (Math.abs(aheadMs) > toleranceMs)
     return refuse(aheadMs < 0 ? 'It is too old: it may be one that is sent again.' : 'It is from the future.')
-  const event = parse(body)
-  return event === undefined ? refuse('Its body is not an event as JSON.') : { ok: true, id, event }
+  return { ok: true, id }
 }
 
 function toKey(secret: string): Uint8Array {
@@ -61,7 +70,7 @@ function toKey(secret: string): Uint8Array {
   )
 }
 
-function refuse(issue: string): VerifiedWebhook {
+function refuse(issue: string): Refused {
   return { ok: false, issue }
 }
 

@@ -2,7 +2,7 @@ import type { JsonSchema } from '../../contract/base/schema.ts'
 import type { SchemaChange, SchemaUse } from '../../contract/registry.ts'
 import { pointerTo } from '../../kit/json/json-pointer.ts'
 import { diffFields } from './diff-fields.ts'
-import { kindsOf, narrowingRules } from './narrowing-rules.ts'
+import { kindsOf, narrowingRules } from '../../kit/schema/narrowing-rules.ts'
 import { isSame, type SchemaWalk } from './schema-walk.ts'
 import { shorten } from '../../kit/text/shorten.ts'
 

@@ -7,7 +7,8 @@ import { toolUrn } from '../../kit/match/urn.ts'
 import { authoriseUse } from '../permission/authorise-use.ts'
 import { describeBudgets, findExhausted, type BudgetedCall } from '../limits/budgets.ts'
 import type { CallScope } from '../state/scope.ts'
-import { deniedTool, factsOfTool, findExceededCalls, profileOf } from './steps/authorise.ts'
+import { profileOf } from '../permission/profile-of.ts'
+import { deniedTool, factsOfTool, findExceededCalls } from './steps/authorise.ts'
 import { excludedTool } from './steps/find.ts'
 
 /** What the session's principal could do with each of these tools right now. Reads, and changes nothing. */

@@ -1,10 +1,8 @@
-import type { HeldJob, JobTable } from '../state/job-table.ts'
-import { sessionOver } from '../../contract/agent-host.ts'
+import { maxEnded, type HeldJob, type JobTable } from '../state/job-table.ts'
+import { sessionAborted, sessionOver } from '../../contract/agent-host.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
 
 const maxRunning = 8
-/** Of commands that ended, so many are kept. */
-export const maxEnded = 32
 
 /** A shelf that is empty. All jobs end when `signal` is aborted. */
 export function createJobTable(signal: AbortSignal | undefined): JobTable {
@@ -19,7 +17,7 @@ export function createJobTable(signal: AbortSignal | undefined): JobTable {
   const listen = (): void => {
     if (listens) return
     listens = true
-    signal?.addEventListener('abort', () => stopAll('the session was aborted'), { once: true })
+    signal?.addEventListener('abort', () => stopAll(sessionAborted), { once: true })
   }
   return {
     add(job) {
@@ -28,6 +26,11 @@ export function createJobTable(signal: AbortSignal | undefined): JobTable {
       if (all.filter(isRunning).length >= maxRunning) throw tooMany()
       const ended = all.filter((each) => !isRunning(each))
       for (const { id } of ended.slice(0, Math.max(0, ended.length - maxEnded + 1))) jobs.delete(id)
+      listen()
+      jobs.set(job.id, job)
+    },
+    adopt(job) {
+      if (closed || signal?.aborted === true) return
       listen()
       jobs.set(job.id, job)
     },

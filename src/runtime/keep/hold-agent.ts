@@ -1,9 +1,10 @@
 import type { AgentEnd, BackgroundAgent, StartingAgent } from '../../contract/agent-host.ts'
 import type { Job, JobEnd, JobOutput } from '../../contract/services/job.ts'
 import type { HeldJob } from '../state/job-table.ts'
+import { pageOf } from '../output/page-of.ts'
 import { redactorOf } from '../record/treatments.ts'
 import { toCallError } from '../state/to-call-error.ts'
-import { noteEnd, type JobPlace } from './note-end.ts'
+import { noteEnd, type JobPlace } from '../record/note-end.ts'
 
 /** Makes a job of an agent, and starts it. Resolves when it runs. Rejects if too many jobs run, the session is over, or it cannot be started. */
 export async function holdAgent(agent: StartingAgent, place: JobPlace): Promise<void> {
@@ -68,22 +69,12 @@ export function toJobEnd(end: AgentEnd): JobEnd {
 /** What it said from an offset on, in whole characters. */
 export function readAgent(
   agent: BackgroundAgent,
-  { offset, maxBytes }: { offset: number; maxBytes: number },
+  part: { offset: number; maxBytes: number },
   place: JobPlace,
 ): JobOutput {
-  const all = Buffer.from(saidBy(agent, place))
-  const first = toCharacter(all, Math.min(offset, all.length))
-  const last = toCharacter(all, Math.min(first + maxBytes, all.length))
-  return { text: all.toString('utf8', first, last), offset: first, nextOffset: last }
+  return pageOf(saidBy(agent, place), part)
 }
 
 function saidBy(agent: BackgroundAgent, { registered, scope }: JobPlace): string {
   return redactorOf(registered, scope).text(agent.said())
-}
-
-/** The start of the character that the byte at this place belongs to. */
-function toCharacter(bytes: Buffer, at: number): number {
-  let start = at
-  while (start > 0 && start < bytes.length && ((bytes[start] ?? 0) & 0xc0) === 0x80) start--
-  return start
 }

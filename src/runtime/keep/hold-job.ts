@@ -14,7 +14,7 @@ import { createLivePermit } from '../permission/permit-changes.ts'
 import { toLiveHold } from '../permission/to-hold.ts'
 import type { RunWatch } from '../limits/run-watch.ts'
 import { byteRedactorOf, redactorOf } from '../record/treatments.ts'
-import { noteEnd } from './note-end.ts'
+import { noteEnd } from '../record/note-end.ts'
 import { toCallError } from '../state/to-call-error.ts'
 
 /** What a job stands on: the call that starts it. */

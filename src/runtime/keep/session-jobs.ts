@@ -2,11 +2,13 @@ import { ToolFailure } from '../../contract/base/errors.ts'
 import type { Job, JobCommand, JobOutput, Jobs } from '../../contract/services/job.ts'
 import { beforeAbort } from '../../kit/time/before-abort.ts'
 import { withinMs } from '../../kit/time/within-ms.ts'
-import type { HeldJob } from '../state/job-table.ts'
+import { maxEnded, type HeldJob } from '../state/job-table.ts'
 import type { CallScope } from '../state/scope.ts'
-import { maxEnded } from './create-job-table.ts'
 import { readAgent, toJobEnd, viewAgent } from './hold-agent.ts'
 import { holdJob, type JobContext } from './hold-job.ts'
+import { pageOf } from '../output/page-of.ts'
+import { startLongJob } from './long/start-job.ts'
+import { readJobs, viewStored, type StoredJob } from './long/stored-job.ts'
 import { refuseCounted } from '../state/refuse-counted.ts'
 
 /** The jobs of a session, as one of its calls may use them. What it starts is bound to what it may touch. */
@@ -14,6 +16,7 @@ export function createSessionJobs(context: JobContext): Jobs {
   const { scope } = context
   return {
     start: (command) => startJob(command, context),
+    begin: (start) => startLongJob(start, context.admitted, scope),
     list: () => listJobs(scope),
     find: (id) => findJob(id, scope).view(),
     read: (id, options) => findJob(id, scope).read(options),
@@ -64,7 +67,16 @@ function findJob(id: string, scope: CallScope): FoundJob {
 
 function keptJobs(scope: CallScope): FoundJob[] {
   const { session, tenant } = scope
-  return tenant
+  const group = { tenant: session.principal.tenant, session: session.id }
+  const isOwn = ({ actor }: StoredJob): boolean => actor === session.principal.actor
+  const ofTools = readJobs(group, tenant.store)
+    .filter(isOwn)
+    .map((job) => ({
+      id: job.id,
+      view: () => viewStored(job),
+      read: (part: { offset: number; maxBytes: number }) => pageOf(job.said, part),
+    }))
+  const agents = tenant
     .agentHost()
     .kept(session.opened())
     .map((agent) => {
@@ -73,9 +85,10 @@ function keptJobs(scope: CallScope): FoundJob[] {
       return {
         id: agent.id,
         view: () => viewAgent(agent, agent.end && toJobEnd(agent.end), place),
-        read: (options) => readAgent(agent, options, place),
+        read: (options: { offset: number; maxBytes: number }) => readAgent(agent, options, place),
       }
     })
+  return [...agents, ...ofTools]
 }
 
 function elsewhere(id: string): ToolFailure {

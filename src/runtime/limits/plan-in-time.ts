@@ -10,6 +10,7 @@ import { abortedEarly } from './aborted-error.ts'
 import { boundFiles, boundSearch } from './bound-effects.ts'
 import type { Authorised } from '../state/call-state.ts'
 import type { CallScope } from '../state/scope.ts'
+import { lookAtParts } from '../planning/look-at-parts.ts'
 import { createRunWatch } from './run-watch.ts'
 
 /**
@@ -64,6 +65,7 @@ function toPlanContext(authorised: Authorised, { tenant, session }: CallScope): 
       pastCalls: openPastCalls({ tenant, session }, undefined),
     }),
     ...(definition.needs.includes('planMode') && { planMode: lookAtPlanMode(session) }),
+    ...(definition.needs.includes('parts') && { parts: lookAtParts(authorised, { tenant, session }) }),
     ...(definition.needs.includes('schedules') && {
       schedules: lookAtSchedules(authorised, { tenant, session }),
     }),

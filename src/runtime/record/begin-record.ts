@@ -56,6 +56,7 @@ function toBeginRecord(
   if (session.mode !== 'default') begin.mode = session.mode
   if (!session.standingConsents) begin.standingConsents = false
   if (session.ancestors !== undefined) begin.parents = toParents(session)
+  if (state.partOf !== undefined) begin.partOf = { call: state.partOf.call, part: state.partOf.part }
   if (session.worktree !== undefined) begin.worktree = session.worktree
   if (state.profile !== undefined) begin.profile = state.profile.digest
   if (decision !== undefined)

@@ -8,6 +8,8 @@ import { endAllObserved, endObserved } from '../call/end-observed.ts'
 import { describeAvailable } from '../call/describe-available.ts'
 import { preflight } from '../call/preflight.ts'
 import { mayAsk, wouldAsk } from '../call/would-ask.ts'
+import { adoptJobs } from '../keep/long/adopt-jobs.ts'
+import { forgetJobs } from '../keep/long/clear-jobs.ts'
 import { holdAgent } from '../keep/hold-agent.ts'
 import { listJobs } from '../keep/session-jobs.ts'
 import { listApprovals, revokeApproval } from '../permission/session-approvals.ts'
@@ -19,6 +21,7 @@ import { joinSignals } from './join-signals.ts'
 import { closedStop, createSessionCalls, type SessionCalls } from './session-calls.ts'
 import { observeCall } from './observe-call.ts'
 import type { SessionSeed } from './session-seed.ts'
+import { createPartCalls } from './session-part-calls.ts'
 import { createSessionState } from './session-state.ts'
 import { createSessionTurns } from './session-turns.ts'
 import { createSessionView, type SessionView } from './session-view.ts'
@@ -31,7 +34,8 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
   const children = new Set<Session>()
   const listeners = new Set<(event: RuntimeEvent) => void>()
   const endings: { closed: boolean } & Endings = { closed: false, aborted: new Map(), listeners: new Set() }
-  const state = createSessionState({ seed, view, signal, listeners, endings, opened: () => session })
+  const made = { opened: () => session, parts: () => parts }
+  const state = createSessionState({ seed, view, signal, listeners, endings, ...made })
   const delivery = createDelivery(seed.deliverables, () => seed.tenant())
   const events = createLifeEvents(seed, state)
   const calls = createSessionCalls({
@@ -41,6 +45,7 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     onStart: () => events.started(),
     onIdle: () => view.rest(),
   })
+  const parts = createPartCalls(calls)
   const close = once(async () => {
     endings.closed = true
     for (const listener of endings.listeners) listener(undefined)
@@ -51,6 +56,7 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
       ...[...children].map((child) => child.close()),
     ])
     await calls.settled()
+    await forgetJobs(calls.scope())
     events.ended(calls.made, calls.made === 0 ? undefined : await delivery.settle(state))
     view.close()
     seed.parent?.children.delete(session)
@@ -91,14 +97,23 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    async close({ forget = false } = {}) {
-      await close()
-      if (forget) await seed.kept?.forget()
-    },
+    close: ({ forget = false } = {}) => (forget ? closeAndForget(state, close, seed.kept) : close()),
   }
   seed.parent?.children.add(session)
+  if (seed.kept !== undefined || seed.id !== undefined) adoptJobs(calls.scope())
   const hold: Family['hold'] = (agent) => holdAgent(agent, toHolder(agent.tool, calls.scope()))
   return { session, family: { ...toFamily(seed, state, view), signal, children, hold } }
+}
+
+/** Closes a session that is not opened again. What goes on without its session would be without an owner, so it is ended. */
+async function closeAndForget(
+  { jobs }: SessionState,
+  close: () => Promise<void>,
+  kept: SessionSeed['kept'],
+): Promise<void> {
+  for (const job of jobs.list()) job.stop('the session was forgotten')
+  await close()
+  await kept?.forget()
 }
 
 /** What holds an agent as a job of the session. */

@@ -10,6 +10,7 @@ import { halt, startCall, type Called, type CallerOptions, type Halted } from '.
 import type { Endings } from '../state/endings.ts'
 import type { CallScope, SessionState, TenantContext } from '../state/scope.ts'
 import type { InTurn } from '../turn/turn.ts'
+import { followCall } from '../keep/long/follow-call.ts'
 import { joinSignals } from './join-signals.ts'
 import type { SessionSeed } from './session-seed.ts'
 
@@ -23,7 +24,7 @@ export interface SessionCalls {
   start(
     request: Returning,
     origin: Call['origin'],
-    inTurn?: InTurn & Pick<CallerOptions, 'parks'>,
+    inTurn?: InTurn & Pick<CallerOptions, 'parks' | 'partOf'>,
   ): Promise<ToolResult>
   /** Ends a call of a model without running it, with its evidence: with this error, or as the function says. */
   skip(
@@ -96,22 +97,23 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
     running,
     scope,
     start(request, origin, inTurn) {
-      const own = scope()
+      const isLast = inTurn?.partOf?.segment?.isLast === true
+      const own = isLast ? afterAll(scope()) : scope()
       const call = begin(request, origin, own)
       running.add(call)
       onStart()
       const settled = (result: ToolResult) => settle(call, result)
       const called = startCall(call, own.tenant.tick(), {
-        signal: joinSignals(signal, inTurn?.signal, request.signal),
-        place: inTurn?.place,
-        parks: inTurn?.parks ?? false,
-        answers: request[answers],
+        ...toWithin(request, inTurn),
+        signal: isLast ? request.signal : joinSignals(signal, inTurn?.signal, request.signal),
         ...toCallerOptions(request, seed),
       })
-      if (endings.closed) return record(closedStop(called, seed.isRuntimeClosed()), own).then(settled)
-      return runCall(called, own).then(settled, async (cause: unknown) =>
+      if (endings.closed && !isLast)
+        return record(closedStop(called, seed.isRuntimeClosed()), own).then(settled)
+      const ended = runCall(called, own).then(settled, async (cause: unknown) =>
         settled(await recordDefect(called, cause, own)),
       )
+      return request.follow === true ? ended.then((result) => followCall(result, session, called)) : ended
     },
     async skip(request, end) {
       const own = scope()
@@ -157,6 +159,25 @@ function createScope(seed: SessionSeed, session: SessionState): () => CallScope 
   }
 }
 
+/** What a turn, or the call that it is a part of, says of a call. */
+function toWithin(
+  request: Returning,
+  inTurn: (InTurn & Pick<CallerOptions, 'parks' | 'partOf'>) | undefined,
+): Pick<Called, 'place' | 'parks' | 'answers' | 'partOf'> {
+  return {
+    place: inTurn?.place,
+    parks: inTurn?.parks ?? false,
+    answers: request[answers],
+    partOf: inTurn?.partOf,
+  }
+}
+
+/** For what ends work of a session that is over, or about to be. */
+function afterAll({ tenant, session }: CallScope): CallScope {
+  const endings: Endings = { closed: false, aborted: new Map(), listeners: new Set() }
+  return { tenant, session: Object.create(session, { endings: { value: endings } }) }
+}
+
 /** A name that names nothing is text of the caller: what is secret in it stands in no answer and no record, and no observer is told. */
 function withShownName(
   request: CallRequest,
@@ -174,7 +195,7 @@ const neverParks = { parks: false, answers: undefined } as const
 function toCallerOptions(
   request: CallRequest,
   { approver, elicit }: SessionSeed,
-): Omit<CallerOptions, 'parks' | 'answers'> {
+): Omit<CallerOptions, 'parks' | 'answers' | 'partOf'> {
   const { onProgress, caller } = request
   return { approve: request.approve ?? approver, elicit: request.elicit ?? elicit, onProgress, caller }
 }

@@ -12,6 +12,7 @@ import { createReadInstructions } from '../keep/create-read-instructions.ts'
 import { createResourcePool } from '../keep/create-resource-pool.ts'
 import { createSlots } from '../limits/create-slots.ts'
 import type { Endings } from '../state/endings.ts'
+import type { SessionPartCalls } from '../state/part-of.ts'
 import type { SessionSkills } from '../state/session-skills.ts'
 import type { SessionState } from '../state/scope.ts'
 import type { SessionSeed } from './session-seed.ts'
@@ -26,11 +27,13 @@ export interface SessionStateParts {
   listeners: ReadonlySet<(event: RuntimeEvent) => void>
   endings: Endings
   opened: () => Session
+  parts: () => SessionPartCalls
 }
 
 /** The state of a session without calls. */
 export function createSessionState(parts: SessionStateParts): SessionState {
   const { seed, view, signal, listeners, endings, opened } = parts
+  const made = (): SessionPartCalls => parts.parts()
   const { principal, mode: modes, parent, observes } = seed
   const first = seed.tenant()
   const { kept } = seed
@@ -47,6 +50,11 @@ export function createSessionState(parts: SessionStateParts): SessionState {
     id,
     principal,
     opened,
+    staysOpen: kept !== undefined,
+    isResumed: seed.id !== undefined,
+    get parts() {
+      return made()
+    },
     get mode() {
       return modes.current()
     },

@@ -22,6 +22,7 @@ import type { Returns } from './approval-book.ts'
 import type { Allowance, HeldBudget } from './budget-state.ts'
 import type { Repeat } from './family.ts'
 import type { TurnPlace } from './turn-place.ts'
+import type { PartOf } from './part-of.ts'
 import type { Refused } from './running-calls.ts'
 import type { Slot } from './slots.ts'
 
@@ -76,6 +77,8 @@ export type CallerOptions = {
   readonly parks: false | Exclude<Returns, 'held'>
   /** Of a call that comes back: the id of the pending approval that it waited for. */
   readonly answers: string | undefined
+  /** Undefined for a call that a caller made. */
+  readonly partOf?: PartOf | undefined
 }
 
 /** A call before its first step. */
@@ -232,6 +235,7 @@ export function startCall(call: Call, tick: number, within?: Within): Called {
     caller: within?.caller,
     parks: within?.parks ?? false,
     answers: within?.answers,
+    partOf: within?.partOf,
     answer: undefined,
     reviewed: undefined,
     registered: undefined,

@@ -1,4 +1,8 @@
+import type { ToolResult } from '../../contract/base/result.ts'
 import type { Job, JobOutput } from '../../contract/services/job.ts'
+
+/** Of jobs that ended, so many are kept. */
+export const maxEnded = 32
 
 /** A job, and what holds it. */
 export interface HeldJob {
@@ -8,6 +12,10 @@ export interface HeldJob {
   view(): Job
   /** Resolves when it has ended and that is noted. */
   readonly ended: Promise<void>
+  /** What a tool returned in the end; undefined of any other job, and as long as it runs. */
+  readonly result?: ToolResult | undefined
+  /** Told of each line that it says from now on, without secrets. */
+  onLine?: ((line: string) => void) | undefined
   /** Tells it to end. The first reason stays. */
   stop(reason: string): void
 }
@@ -16,6 +24,8 @@ export interface HeldJob {
 export interface JobTable {
   /** Fails if too many run, and where the session is over. */
   add(job: HeldJob): void
+  /** Takes one in that went on from before, however many run. */
+  adopt(job: HeldJob): void
   /** Forgets one that did not start. */
   drop(id: string): void
   list(): readonly HeldJob[]

@@ -29,7 +29,9 @@ import type { ApprovalBook } from './approval-book.ts'
 import type { ConsentBook } from './consent-book.ts'
 import type { ResourcePool } from './resource-pool.ts'
 import type { ReadInstructions } from './read-instructions.ts'
+import type { JobCallbacks } from './job-callbacks.ts'
 import type { JobTable } from './job-table.ts'
+import type { SessionPartCalls } from './part-of.ts'
 import type { RunningCalls } from './running-calls.ts'
 import type { Endings } from './endings.ts'
 import type { KeptPart, SessionApprovals, SessionBook } from './session-book.ts'
@@ -75,6 +77,7 @@ export interface TenantContext {
   /** What calls replace or remove; undefined if nothing is kept. */
   readonly history: History | undefined
   readonly tasks: TaskBook
+  readonly jobCallbacks: JobCallbacks
   readonly schedules: ScheduleBook
   readonly redactor: Redactor
   /** Whether a write of a turn may run beside earlier reads of it that touch something else. */
@@ -114,6 +117,11 @@ export interface SessionState {
   readonly mode: Mode
   /** The session as a program has it. */
   opened(): Session
+  readonly parts: SessionPartCalls
+  /** Whether its work goes on when it is closed, as a program opens it again by its id. */
+  readonly staysOpen: boolean
+  /** Whether it goes on under the same id after its process ended, as that of an agent. */
+  readonly isResumed: boolean
   readonly modes: SessionMode
   readonly todos: KeptPart<readonly Todo[]>
   /** A step that it claims has to lie in each of these. */

@@ -2,6 +2,7 @@ import { ToolFailure } from '../../contract/base/errors.ts'
 import type { PastCall, PastCalls } from '../../contract/services/history.ts'
 import type { CallHistory, History } from '../../contract/history.ts'
 import type { CallScope } from '../state/scope.ts'
+import { findParts } from './find-parts.ts'
 import { listUndoable } from './list-undoable.ts'
 
 /** What earlier calls made of files, as far as this caller may take it back. `own` is the history of the call itself. */
@@ -11,9 +12,14 @@ export function openPastCalls({ tenant, session }: CallScope, own: CallHistory |
   const isOurs = (call: PastCall) => tenant.operatedBy === 'operator' || call.actor === principal.actor
   /** Contents of other calls stay closed. */
   const opened = new Set<string>()
-  const findOne = async (call: string): Promise<PastCall> => {
-    const [found] = await history.list({ tenant: principal.tenant, call })
-    if (found === undefined || !isOurs(found)) throw unknownCall(call, history.days)
+  const list = async (call: string): Promise<PastCall[]> =>
+    (await history.list({ tenant: principal.tenant, call })).slice(0, 1)
+  /** A call that changed files itself, or those that it made as parts of itself. */
+  const findCall = async (call: string): Promise<readonly PastCall[]> => {
+    const own = await list(call)
+    const parts = own.length > 0 ? [] : findParts(call, principal.tenant, tenant.store)
+    const found = [...own, ...(await Promise.all(parts.map(list))).flat()]
+    if (found.length === 0 || !found.every(isOurs)) throw unknownCall(call, history.days)
     return found
   }
   const findOfSession = async (): Promise<readonly PastCall[]> => {
@@ -25,8 +31,10 @@ export function openPastCalls({ tenant, session }: CallScope, own: CallHistory |
       const found =
         wish === 'session'
           ? await findOfSession()
-          : await Promise.all([...new Set(wish.calls)].map((call) => findOne(call)))
-      const calls = found.toSorted((one, other) => (one.call < other.call ? 1 : -1))
+          : (await Promise.all([...new Set(wish.calls)].map((call) => findCall(call)))).flat()
+      const calls = [...new Map(found.map((each) => [each.call, each])).values()].toSorted((one, other) =>
+        one.call < other.call ? 1 : -1,
+      )
       for (const { effects } of calls)
         for (const { before } of effects) if (before.kind === 'file') opened.add(before.digest)
       return calls

@@ -14,9 +14,9 @@ export const jobSchema = {
   type: 'object',
   properties: {
     id: { type: 'string' },
-    kind: { type: 'string', enum: ['command', 'agent'] },
+    kind: { type: 'string', enum: ['command', 'agent', 'tool'] },
     command: { type: 'string' },
-    task: { type: 'string', description: 'Of an agent: what it is to do.' },
+    task: { type: 'string', description: 'Of an agent or a tool: what it is to do.' },
     state: {
       type: 'string',
       enum: ['running', 'exit', 'completed', 'timeout', 'stopped', 'failed', 'interrupted'],
@@ -43,7 +43,7 @@ export function jobData({ id, kind, title, startedAt, bytes, end }: Job): JsonOb
   return {
     id,
     kind,
-    [kind === 'agent' ? 'task' : 'command']: title,
+    [kind === 'command' ? 'command' : 'task']: title,
     state: end?.how ?? 'running',
     started_at: new Date(startedAt).toISOString(),
     bytes,

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
 import type { Issue } from '../../../contract/base/json.ts'
+import { toKnown } from '../../../compose/sources/declarative-tools.ts'
 import { checkProgram } from '../../../declarative/check-program.ts'
 import {
   listToolFiles,
-  readTool,
-  refuseDuplicates,
+  readTools,
   type DeclaredTool,
   type FaultyFile,
 } from '../../../declarative/read-tool-folder.ts'
@@ -37,8 +37,8 @@ export const checkVerb: ToolsVerb = {
 function checkFiles(listed: { paths: readonly string[] } | FaultyFile): Checked[] {
   if ('issues' in listed) return [listed]
   const checker = createSchemaChecker()
-  const context = { checker, env: process.env }
-  const { tools, faulty } = refuseDuplicates(listed.paths.map((path) => readTool(path, context)))
+  const context = { checker, env: process.env, known: toKnown(ownSources()) }
+  const { tools, faulty } = readTools(listed.paths, context)
   const good = tools.map((declared): Checked => {
     const { definition } = declared.tool
     return { path: declared.path, tool: definition, issues: findClashes(declared) }

@@ -85,14 +85,16 @@ export function createMcpServers({ client, tasks, log }: McpServerOptions): (era
         const capabilities = declaredBy({ server, context, era })
         const finding = client.find(params.name)
         if (finding !== undefined) await finding
-        const begin = () => client.begin({ ...toAskedCall(params), capabilities })
+        const patience = era === 'modern' && takesTasks(capabilities) ? untilTask : undefined
+        // A task is over when the work is.
+        const follow = patience !== undefined || (legacyTasks !== undefined && params.task !== undefined)
+        const begin = () => client.begin({ ...toAskedCall(params), capabilities, follow })
         if (legacyTasks !== undefined && params.task !== undefined)
           return legacyTasks.open(params.task, {
             begin,
             toResult: (result, call) => present(result, call, client),
             progressToken: params._meta?.progressToken,
           })
-        const patience = era === 'modern' && takesTasks(capabilities) ? untilTask : undefined
         const done = await dispatcher.serve({ request, context, server, era, patience }, begin)
         if (isInputRequiredResult(done)) return done
         if ('result' in done) return present(done.result, done.call, client)

@@ -46,6 +46,8 @@ export interface AskedCall {
   readonly unkept?: boolean
   /** What the tool finds as its caller. Default: nothing. */
   readonly caller?: unknown
+  /** Whether it is answered once the job that it starts has ended. Default false. */
+  readonly follow?: boolean
 }
 
 /** What one MCP client, or all stateless ones of one caller, share: a session of the runtime. */
@@ -171,8 +173,9 @@ export function createClientSession(served: ServedRuntime & { alone?: boolean })
 }
 
 /** The options of a call that its client named; `name` is that of the tool. */
-function toCallOptions({ idempotencyKey, consent, trace, name: rawName }: AskedCall, name: string) {
+function toCallOptions({ idempotencyKey, consent, trace, follow, name: rawName }: AskedCall, name: string) {
   return {
+    ...(follow === true && { follow }),
     ...(idempotencyKey !== undefined && { idempotencyKey }),
     ...(consent !== undefined && { consent }),
     ...(trace !== undefined && { trace }),

@@ -1,5 +1,5 @@
 import type { CallError } from '../../../contract/base/errors.ts'
-import type { HeldBudget } from '../../state/budget-state.ts'
+import type { CallBudget, HeldBudget } from '../../state/budget-state.ts'
 import { reserveBudgets, toReserved } from '../../limits/budgets.ts'
 import { toBegin } from '../../record/begin-record.ts'
 import { isFactChanged } from '../../../kit/result/is-fact-changed.ts'
@@ -152,8 +152,10 @@ function take(approved: Approved, slot: Slot, scope: CallScope): Taken | CallErr
   if (tenant.budgets === undefined) return { slot, budget: undefined }
   const { principal } = session
   const { definition } = approved.registered
-  const budgets = tenant.budgets.budgetsFor(principal, definition)
+  const budgets = ownBudgets(approved, tenant.budgets.budgetsFor(principal, definition))
   if (budgets.length === 0) return { slot, budget: undefined }
+  // What was held for it until now is what it takes.
+  if (approved.partOf?.held !== undefined) tenant.store.refund(approved.partOf.held)
   const { profile, bytesIn } = approved
   const call = { id: approved.call.id, principal, definition, profile, bytesIn, at: tenant.now() }
   try {
@@ -162,6 +164,13 @@ function take(approved: Approved, slot: Slot, scope: CallScope): Taken | CallErr
   } catch (error) {
     return toCallError(error, definition.name)
   }
+}
+
+/** A composition counts as a call; the time and the bytes that it takes are those of its parts. A piece of a job was counted as a call with its start. */
+function ownBudgets({ registered, partOf }: Approved, budgets: readonly CallBudget[]): readonly CallBudget[] {
+  const isOfCalls = ({ unit }: CallBudget): boolean => unit === 'calls' || unit === 'cost'
+  if (partOf?.segment !== undefined) return budgets.filter((budget) => !isOfCalls(budget))
+  return registered.tool.composedOf === undefined ? budgets : budgets.filter(isOfCalls)
 }
 
 function giveBack({ call }: Approved, { slot, budget }: Taken, { tenant }: CallScope): void {

@@ -27,6 +27,7 @@ import {
 import { pendingError, refusal, unaskable, unreviewable } from '../../permission/refusals.ts'
 import { keepApproval } from '../../permission/session-approvals.ts'
 import { whoIsAsked } from '../../permission/who-is-asked.ts'
+import { findApprovedLeg } from '../../parts/find-approved-leg.ts'
 import { wasApproved } from '../../record/kept-call.ts'
 import type { KeptQuestion } from '../../state/approval-book.ts'
 import {
@@ -52,7 +53,10 @@ import { previewDigest } from './plan.ts'
 export function approve(hooked: Hooked, scope: CallScope): Asking | Promise<Asking> {
   const { decision } = hooked
   if (decision.effect === 'allow') return advance(hooked, 'approve', unaskedYes(hooked, hooked.consent))
-  const earlier = answeredBefore(hooked, scope)
+  const earlier =
+    answeredBefore(hooked, scope) ??
+    answeredWithWhole(hooked, scope) ??
+    findApprovedLeg(hooked, previewDigest(hooked.plan, scope.tenant), scope)
   return earlier === undefined
     ? approveByPerson(hooked, scope)
     : advance(hooked, 'approve', unaskedYes(hooked, earlier))
@@ -69,6 +73,18 @@ function unaskedYes({ plan }: Hooked, consent: string | undefined) {
 export function answeredBefore(planned: Planned, { session }: CallScope): string | undefined {
   const { kept } = planned
   return kept !== undefined && wasApproved(kept, planned, session) ? kept.begin.call : undefined
+}
+
+/**
+ * The call that this one is a part of, if it goes on with that, or if the person who said yes to that one saw exactly this. What is for people that the policy names, for a person at each
+ * call, or to be seen after the run, is asked about for itself.
+ */
+function answeredWithWhole(hooked: Hooked, scope: CallScope): string | undefined {
+  const { partOf, registered, plan } = hooked
+  if (partOf?.segment !== undefined) return partOf.call
+  if (partOf?.seen === undefined || plan.held !== undefined) return undefined
+  if (registered.definition.consent.personOnly === true || namesApprovers(registered, scope)) return undefined
+  return isSame(partOf.seen, bind(hooked, plan, scope)) ? partOf.call : undefined
 }
 
 async function approveByPerson(hooked: Hooked, scope: CallScope): Promise<Asking> {
@@ -264,7 +280,8 @@ async function replan(hooked: Hooked, scope: CallScope): Promise<Plan | undefine
   }
 }
 
-function bind(hooked: Hooked, plan: Plan, { tenant, session }: CallScope): ApprovalBinding {
+/** What a yes to a call with this plan holds for. */
+export function bind(hooked: Hooked, plan: Plan, { tenant, session }: CallScope): ApprovalBinding {
   return {
     principal: canonicalJson(session.principal),
     inputDigest: saidDigest(hooked, tenant),

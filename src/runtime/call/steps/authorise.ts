@@ -1,13 +1,12 @@
 import type { CallError } from '../../../contract/base/errors.ts'
 import type { Decision, DecisionFacts } from '../../../contract/policy.ts'
-import type { Profile } from '../../../contract/base/profile.ts'
 import type { ToolDefinition } from '../../../contract/tool/tool.ts'
 import { withoutStop } from '../../../kit/text/without-stop.ts'
 import { callError } from '../../../kit/result/call-error.ts'
 import { toolUrn } from '../../../kit/match/urn.ts'
 import { authoriseUse, type Refusal } from '../../permission/authorise-use.ts'
+import { profileOf } from '../../permission/profile-of.ts'
 import { advance, halt, type Authorised, type CheckedInput, type Halted } from '../../state/call-state.ts'
-import { boundsWith, copiesOf } from '../../skills/copies-of.ts'
 import type { CallScope, SessionState } from '../../state/scope.ts'
 import { countRepeat, countRepeats } from '../../limits/repeats.ts'
 
@@ -35,18 +34,6 @@ export function factsOfTool(
   { principal, mode, ancestors }: SessionState,
 ): DecisionFacts {
   return { definition, principal, mode, ancestors, operations: undefined, granted: undefined }
-}
-
-/**
- * What a call of this session to this tool may reach at most: what is left of the bounds by everybody's grants, manifest and policy. Files of the skills that
- * the session follows are within its bounds.
- */
-export function profileOf(definition: ToolDefinition, { tenant, session }: CallScope): Profile {
-  const copies = copiesOf(session.skills())
-  let bounds = tenant.grantBounds(session.principal, definition, boundsWith(tenant.bounds, copies))
-  for (const { principal } of session.ancestors ?? [])
-    bounds = tenant.grantBounds(principal, definition, bounds)
-  return tenant.policy.profile(bounds, definition, copies)
 }
 
 /** The policy denies the tool, whatever a call would reach. */
@@ -78,6 +65,7 @@ function askDecisionPoints(
 
 /** The session's count that leaves no room for this call, as an error. */
 export function findExceeded(checked: CheckedInput, scope: CallScope): CallError | undefined {
+  if (checked.partOf?.segment !== undefined) return undefined
   scope.session.catchUp?.()
   const { repeatsPerSession } = scope.tenant.limits
   const exceeded = findExceededCalls(scope)
@@ -100,6 +88,8 @@ export function findExceededCalls({ tenant, session }: CallScope): CallError | u
 
 /** Counts a call that is about to run. */
 export function countCall(checked: CheckedInput, scope: CallScope): void {
+  // It was counted with its call.
+  if (checked.partOf?.segment !== undefined) return
   const { counts } = scope.session
   counts.calls++
   counts.family.made++

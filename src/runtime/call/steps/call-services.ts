@@ -5,6 +5,7 @@ import type { Tasks } from '../../../contract/services/tasks.ts'
 import { boundFiles, boundSearch } from '../../limits/bound-effects.ts'
 import { openPastCalls } from '../../undo/open-past-calls.ts'
 import { openArtifacts } from '../../keep/open-artifacts.ts'
+import { openParts } from '../../parts/open-parts.ts'
 import { openPlanMode } from '../../planning/open-plan-mode.ts'
 import { openSkills } from '../../skills/open-skills.ts'
 import { openTodos } from '../../planning/open-todos.ts'
@@ -72,6 +73,7 @@ const openers: { readonly [service: string]: (opening: Opened) => unknown } = {
   artifacts: ({ scope }) => openArtifacts(scope),
   agents: ({ admitted, scope, watch }) => openAgents(admitted, scope, watch),
   teams: ({ admitted, scope, watch }) => openTeams(admitted, scope, watch),
+  parts: ({ admitted, scope, watch }) => openParts(admitted, scope, watch),
   planMode: ({ admitted, scope }) => openPlanMode(admitted, scope),
   skills: ({ scope }) => openSkills(scope),
   todos: ({ admitted, scope }) => openTodos(admitted, scope),

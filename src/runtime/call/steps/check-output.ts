@@ -38,7 +38,8 @@ export function checkOutput(
   const given = encode(fitting, ran)
   if ('halted' in given) return given
   const treatment = treatmentOf(ran.registered, scope)
-  const { outputSchema } = definition
+  const { segment } = ran.partOf ?? {}
+  const outputSchema = segment === undefined ? definition.outputSchema : segment.outputSchema()
   const holdsTo = given.error === undefined && ran.aborted === undefined ? outputSchema : undefined
   const issues = findOutputIssues(holdsTo, given.data ?? null, scope)
   if (issues.length > 0)

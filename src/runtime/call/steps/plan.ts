@@ -57,7 +57,9 @@ export function plan(recalled: Recalled, scope: CallScope): Planned | Halted | P
     )
   }
   const planned =
-    tool.plan === undefined ? decideOn(nothingPlanned, recalled, scope) : planWithTool(recalled, scope)
+    tool.plan === undefined || recalled.partOf?.segment !== undefined
+      ? decideOn(nothingPlanned, recalled, scope)
+      : planWithTool(recalled, scope)
   return recalled.place === undefined ? planned : keepOrder(planned, recalled.place, scope)
 }
 

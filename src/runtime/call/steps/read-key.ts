@@ -8,13 +8,14 @@ import type { CallKey, Found } from '../../state/call-state.ts'
 
 /** The idempotency key of a call: its own, or the input field that its tool names. An error where the tool takes none, or no such one. */
 export function readKey(
-  { call, registered }: Found,
+  { call, registered, partOf }: Found,
   input: JsonObject,
   { tenant, session }: CallScope,
 ): CallKey | CallError | undefined {
   const { name, idempotency, keyFrom = 'call' } = registered.definition
   const { idempotencyKey } = call
-  if (idempotencyKey === undefined && idempotency !== 'keyed') return undefined
+  if (idempotencyKey === undefined && (idempotency !== 'keyed' || partOf?.segment !== undefined))
+    return undefined
   const given =
     keyFrom === 'call' || idempotencyKey !== undefined ? idempotencyKey : readField(input, keyFrom)
   const error =

@@ -48,7 +48,9 @@ function startTool(admitted: Admitted, scope: CallScope, watch: RunWatch): unkno
   const { tool } = admitted.registered
   const { observer } = scope.tenant
   const context = createCallContext(admitted, scope, watch)
-  const start = () => callTool(() => tool.run(admitted.decoded, context), context)
+  const segment = admitted.partOf?.segment
+  const run = () => (segment === undefined ? tool.run(admitted.decoded, context) : segment.run(context))
+  const start = () => callTool(run, context)
   return metered(
     admitted.budget?.meter,
     observer === undefined ? start : () => observer.within(admitted.call, start),

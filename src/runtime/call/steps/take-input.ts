@@ -50,6 +50,7 @@ const fields: { readonly [field in keyof Required<CallRequest>]: true } = {
   elicit: true,
   onProgress: true,
   caller: true,
+  follow: true,
 }
 
 /** A call that says more than it may, such as a key under a misspelt name, would run otherwise than it says. */

@@ -1,7 +1,8 @@
+import type { NoteRecord } from '../../contract/evidence.ts'
 import type { Job } from '../../contract/services/job.ts'
 import { networkFacts } from '../../kit/text/show-network.ts'
 import type { Registered } from '../../contract/registry.ts'
-import { redactorOf } from '../record/treatments.ts'
+import { redactorOf } from './treatments.ts'
 import type { CallScope } from '../state/scope.ts'
 
 /** Where a job ended. */
@@ -14,10 +15,16 @@ export interface JobPlace {
 }
 
 /** Says in the evidence, and to watchers, that a job ended. Its end is not part of its call, which has ended: a note reports it. */
-export function noteEnd({ id, kind, bytes, call, tool, end }: Job, place: JobPlace): void {
+export function noteEnd(job: Job, place: JobPlace): void {
+  place.scope.tenant.evidence.note(toEndNote(job, place))
+  tellEnd(job, place)
+}
+
+/** The note of the end of a job. */
+export function toEndNote({ id, kind, bytes, call, tool, end }: Job, place: JobPlace): NoteRecord {
   if (end === undefined) throw new Error('A job that runs has no end to note.')
-  const { scope, registered, toolCallId } = place
-  const { tenant, session } = scope
+  const { scope, registered } = place
+  const { session } = scope
   const redactor = redactorOf(registered, scope)
   const text = redactor.text(end.reason ?? '')
   const data = {
@@ -30,28 +37,34 @@ export function noteEnd({ id, kind, bytes, call, tool, end }: Job, place: JobPla
     ...(end.artifact !== undefined && { artifact: end.artifact.digest }),
     ...redactor.json(networkFacts(end.network)),
   }
-  const message = `${id} of ${tool}: ${end.how}`
-  tenant.evidence.note({
+  return {
     kind: 'note',
     event: 'job_ended',
     tenant: session.principal.tenant,
     session: session.id,
     call,
     at: end.at,
-    message,
+    message: `${id} of ${tool}: ${end.how}`,
     actor: session.principal.actor,
     tool,
     data,
-  })
+  }
+}
+
+/** Tells those who follow the session that a job of it ended. */
+export function tellEnd(job: Job, place: JobPlace): void {
+  const { session } = place.scope
   if (!session.watched()) return
-  const isFine = end.how === 'completed' || (end.how === 'exit' && end.exitCode === 0)
+  const { call, tool, end } = job
+  const { message, data } = toEndNote(job, place)
+  const isFine = end?.how === 'completed' || (end?.how === 'exit' && end.exitCode === 0)
   session.emit({
     type: 'job_ended',
     level: isFine ? 'info' : 'failure',
     call,
-    ...(toolCallId !== undefined && { toolCallId }),
+    ...(place.toolCallId !== undefined && { toolCallId: place.toolCallId }),
     tool,
     summary: message,
-    data,
+    ...(data !== undefined && { data }),
   })
 }
