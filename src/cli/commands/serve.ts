@@ -2,7 +2,6 @@ import { userInfo } from 'node:os'
 import { loadConfiguration } from '../../config/load-configuration.ts'
 import { gatewayPath } from '../../config/gateway-parts.ts'
 import { loadGateway } from '../../config/load-gateway.ts'
-import type { AgentModel } from '../../contract/agent-run.ts'
 import type { Presentation } from '../../contract/base/call.ts'
 import type { Runtime, SessionOptions } from '../../contract/runtime.ts'
 import type { GatewayConfiguration, WebhookReceiver } from '../../contract/mcp/serving.ts'
@@ -14,7 +13,7 @@ import type { StdioServer } from '../../mcp/server/stdio/serve-streams.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { callerOptions, presentationOption, readCaller, readText } from '../arguments/caller.ts'
 import { commandName } from '../base/command-name.ts'
-import { agentModelOptions, loadAgentModel } from '../model/agent-model.ts'
+import { agentModelOptions, loadAgentModel, type AgentModelChoice } from '../model/agent-model.ts'
 import { presentKeyNames } from '../model/provider-keys.ts'
 import { exitCodes } from '../base/exit-codes.ts'
 import type { Command, CommandLine } from '../base/command.ts'
@@ -65,7 +64,7 @@ export const serve: Command = {
     const places = findPlaces(given)
     const deliverables = readText(given, 'deliver')?.split(',')
     const session = { ...readCaller(given), ...(deliverables !== undefined && { deliverables }) }
-    const agentModel = await loadAgentModel(given, places.project)
+    const agentModel = await loadAgentModel(given, places)
     const about = { presentation, session, agentModel }
     const server = readText(given, 'server')
     if (given.options['stdio'] === true) return serveOverStdio(places, { ...about, server })
@@ -80,7 +79,7 @@ interface Serving {
   /** Who every client is. */
   session: Pick<SessionOptions, 'tenant' | 'actor' | 'role' | 'mode' | 'deliverables'>
   /** What agents work with that calls and schedules start. */
-  agentModel: AgentModel | undefined
+  agentModel: AgentModelChoice | undefined
 }
 
 async function serveOverStdio(

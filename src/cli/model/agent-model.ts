@@ -1,4 +1,6 @@
-import type { AgentModel } from '../../contract/agent-run.ts'
+import type { AgentOptions } from '../../compose/options/agent-options.ts'
+import { loadPrices, priceOf } from '../../config/prices.ts'
+import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { readText } from '../arguments/caller.ts'
 import type { CommandLine } from '../base/command.ts'
 import { UsageError } from '../base/usage-error.ts'
@@ -15,8 +17,14 @@ export const agentModelOptions = {
   },
 } as const
 
+/** With what agents work, and what it costs if the person's prices say so. */
+export type AgentModelChoice = Pick<AgentOptions, 'model' | 'price'>
+
 /** The model that agents work with; undefined if the command line names none. */
-export async function loadAgentModel(given: CommandLine, project: string): Promise<AgentModel | undefined> {
+export async function loadAgentModel(
+  given: CommandLine,
+  { project, prices }: { readonly project: string; readonly prices: string },
+): Promise<AgentModelChoice | undefined> {
   const name = readText(given, 'model')
   const baseUrl = readBaseUrl(readText(given, 'base-url'))
   const trustsProject = given.options['trust-project'] === true
@@ -25,6 +33,7 @@ export async function loadAgentModel(given: CommandLine, project: string): Promi
       throw new UsageError('--base-url and --trust-project go with --model.')
     return undefined
   }
+  const price = priceOf(loadPrices(prices, createSchemaChecker()), name)
   const { model } = await loadModel(readModelName(name), { project, trustsProject, baseUrl })
-  return model
+  return { model, ...(price !== undefined && { price }) }
 }

@@ -5,7 +5,6 @@ import { findPart } from '../../config/gateway-parts.ts'
 import { rememberStart } from '../../config/last-start.ts'
 import { loadConfiguration } from '../../config/load-configuration.ts'
 import { loadUpstreams, upstreamSecrets } from '../../config/servers/load-upstreams.ts'
-import type { AgentModel } from '../../contract/agent-run.ts'
 import type { Approver } from '../../contract/approval.ts'
 import type { Configuration, toolGroups } from '../../contract/configuration.ts'
 import type { ElicitationHandler } from '../../contract/base/elicitation.ts'
@@ -36,6 +35,7 @@ import { settingTools } from '../../compose/sources/setting-tools.ts'
 import { triggerTools } from '../../compose/sources/trigger-tools.ts'
 import { userTools } from '../../compose/sources/user-tools.ts'
 import { webTools } from '../../compose/sources/web-tools.ts'
+import type { AgentModelChoice } from '../model/agent-model.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { describeFileError } from '../../kit/text/describe-file-error.ts'
 import { isInside } from '../../kit/match/is-inside.ts'
@@ -169,7 +169,7 @@ interface WireChoices {
    */
   observes?: boolean
   /** What agents work with that calls and schedules start. */
-  agentModel?: AgentModel | undefined
+  agentModel?: AgentModelChoice | undefined
 }
 
 /**
@@ -211,7 +211,7 @@ export async function wireRuntime(
     }),
     // The agent isolates what it runs; here nothing is run, and so nothing has to be isolated.
     ...(observes && { sandbox: 'host' }),
-    ...(agentModel !== undefined && { agents: { model: agentModel } }),
+    ...(agentModel !== undefined && { agents: { ...options.agents, ...agentModel } }),
     ...(approve !== undefined && { approve }),
     ...(elicit !== undefined && { elicit }),
     ...(observers !== undefined && { observers }),
