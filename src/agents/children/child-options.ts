@@ -27,11 +27,12 @@ export function childSession(
   { definition, parent }: ChildGround,
 ): Pick<SessionOptions, 'role' | 'mode' | 'allowedTools' | 'disallowedTools'> {
   const allowedTools = childTools(wish, { definition, parent })
+  const mode = wish.mode ?? definition?.mode
   return {
     role: wish.kind === 'sub' ? (definition?.role ?? 'sub') : wish.kind,
     ...(allowedTools !== undefined && { allowedTools }),
     ...(definition?.disallowedTools !== undefined && { disallowedTools: definition.disallowedTools }),
-    ...(definition?.mode !== undefined && { mode: definition.mode }),
+    ...(mode !== undefined && { mode }),
   }
 }
 

@@ -13,7 +13,7 @@ import type { StdioServer } from '../../mcp/server/stdio/serve-streams.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { callerOptions, presentationOption, readCaller, readText } from '../arguments/caller.ts'
 import { commandName } from '../base/command-name.ts'
-import { agentModelOptions, loadAgentModel, type AgentModelChoice } from '../model/agent-model.ts'
+import { agentModelOptions, loadAgentModel } from '../model/agent-model.ts'
 import { presentKeyNames } from '../model/provider-keys.ts'
 import { exitCodes } from '../base/exit-codes.ts'
 import type { Command, CommandLine } from '../base/command.ts'
@@ -29,7 +29,14 @@ import { createTerminalElicitation } from '../terminal/terminal-elicitation.ts'
 import { UsageError } from '../base/usage-error.ts'
 import { beforeAbort } from '../../kit/time/before-abort.ts'
 import { showLine } from '../base/show-safely.ts'
-import { defaultHome, findPlaces, readEnvironment, wireRuntime, type Places } from '../setup/wire.ts'
+import {
+  defaultHome,
+  findPlaces,
+  readEnvironment,
+  wireRuntime,
+  type AgentModelChoice,
+  type Places,
+} from '../setup/wire.ts'
 import { growYoungGeneration, keepYoungGeneration } from '../terminal/young-generation.ts'
 
 const defaultPort = 7420

@@ -1,10 +1,10 @@
-import type { AgentOptions } from '../../compose/options/agent-options.ts'
 import { loadPrices, priceOf } from '../../config/prices.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { readText } from '../arguments/caller.ts'
 import type { CommandLine } from '../base/command.ts'
 import { UsageError } from '../base/usage-error.ts'
 import { readBaseUrl } from '../arguments/read-base-url.ts'
+import type { AgentModelChoice } from '../setup/wire.ts'
 import { loadModel } from './load-model.ts'
 import { readModelName } from './read-model-name.ts'
 
@@ -16,9 +16,6 @@ export const agentModelOptions = {
     about: 'With --model: takes its package from the project too. Its code runs with your rights.',
   },
 } as const
-
-/** With what agents work, and what it costs if the person's prices say so. */
-export type AgentModelChoice = Pick<AgentOptions, 'model' | 'price'>
 
 /** The model that agents work with; undefined if the command line names none. */
 export async function loadAgentModel(

@@ -35,7 +35,6 @@ import { settingTools } from '../../compose/sources/setting-tools.ts'
 import { triggerTools } from '../../compose/sources/trigger-tools.ts'
 import { userTools } from '../../compose/sources/user-tools.ts'
 import { webTools } from '../../compose/sources/web-tools.ts'
-import type { AgentModelChoice } from '../model/agent-model.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { describeFileError } from '../../kit/text/describe-file-error.ts'
 import { isInside } from '../../kit/match/is-inside.ts'
@@ -171,6 +170,9 @@ interface WireChoices {
   /** What agents work with that calls and schedules start. */
   agentModel?: AgentModelChoice | undefined
 }
+
+/** With what agents work, and what it costs if the person's prices say so. */
+export type AgentModelChoice = Pick<NonNullable<RuntimeOptions['agents']>, 'model' | 'price'>
 
 /**
  * The runtime of a command line: the person's configuration and policy, the built-in tools, and the store in their home. With
