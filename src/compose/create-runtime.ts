@@ -13,6 +13,7 @@ import { openClosings } from './close-with.ts'
 import { createToolChanges } from './change-tools.ts'
 import { openAgents } from './open-agents.ts'
 import { openSchedules } from './open-schedules.ts'
+import { openTasks } from './open-tasks.ts'
 import { openSession, type SessionPlace, type SessionSurroundings } from './open-session.ts'
 import { refuseWrongKinds } from './options/check-options.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
@@ -106,6 +107,7 @@ function toRuntime(parts: RuntimeParts): Runtime {
     },
     session: (options) => open(options),
     runs: agents.runs,
+    tasks: openTasks(tenants),
     schedules,
     async run(options) {
       refuseIfClosed()

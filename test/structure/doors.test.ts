@@ -546,6 +546,7 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
     types: [
       'AdoptOptions',
       'AdoptedManifest',
+      'AgentTasks',
       'Annotations',
       'ArtifactPart',
       'Artifacts',
@@ -642,6 +643,7 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
       'Task',
       'TaskCounts',
       'TaskOperation',
+      'TaskOwner',
       'TaskQuery',
       'TaskState',
       'TaskStep',
@@ -659,6 +661,7 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
       'TriggerToolsOptions',
       'Web',
       'WebSearchConfiguration',
+      'WholeTask',
     ],
   },
 }
