@@ -124,9 +124,7 @@ function toRuntime(parts: RuntimeParts): Runtime {
       tellMisspeltTools(change, parts)
     },
     ...createToolChanges({ registry, findTenantIssue: (tenant) => tenants.findTenantIssue(tenant) }),
-    async settled(withinMs = 10_000) {
-      await Promise.all(feeds.map((feed) => feed.settled(withinMs)))
-    },
+    settled: (withinMs = 10_000) => untilSettled(feeds, withinMs),
     on: (listener) => announcements.on(listener),
     undoable: (query) => listUndoable(stores.history, query),
     close: once(async () => {
@@ -171,4 +169,8 @@ function toPendingApprovals(book: ApprovalBook): PendingApprovals {
     decide: async (id, decision) => copyJson(await book.decide(id, decision)),
     watch: (listener) => book.watch((waiting) => listener(waiting.map(shown))),
   }
+}
+
+async function untilSettled(feeds: RuntimeParts['feeds'], withinMs: number): Promise<void> {
+  await Promise.all(feeds.map((feed) => feed.settled(withinMs)))
 }
