@@ -1,3 +1,4 @@
+import { openAgentTasks } from '../agents/tasks/open-agent-tasks.ts'
 import { SetupError } from '../contract/base/errors.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
 import type { PolicyChange, Runtime, Session, SessionOptions } from '../contract/runtime.ts'
@@ -13,7 +14,6 @@ import { openClosings } from './close-with.ts'
 import { createToolChanges } from './change-tools.ts'
 import { openAgents } from './open-agents.ts'
 import { openSchedules } from './open-schedules.ts'
-import { openTasks } from './open-tasks.ts'
 import { openSession, type SessionPlace, type SessionSurroundings } from './open-session.ts'
 import { refuseWrongKinds } from './options/check-options.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
@@ -107,7 +107,7 @@ function toRuntime(parts: RuntimeParts): Runtime {
     },
     session: (options) => open(options),
     runs: agents.runs,
-    tasks: openTasks(tenants),
+    tasks: openAgentTasks((tenant) => tenants.of(tenant).context.tasks),
     schedules,
     async run(options) {
       refuseIfClosed()

@@ -1,14 +1,13 @@
-import { ToolFailure } from '../contract/base/errors.ts'
-import type { AgentTasks, TaskOwner, Tasks } from '../contract/services/tasks.ts'
-import type { RuntimeParts } from './runtime-parts.ts'
+import { ToolFailure } from '../../contract/base/errors.ts'
+import type { AgentTasks, TaskBook, TaskOwner, Tasks } from '../../contract/services/tasks.ts'
 
 /** More steps than a task has. */
 const allSteps = 1_000_000
 
-/** The tasks in the store of a runtime, to look at. */
-export function openTasks(tenants: RuntimeParts['tenants']): AgentTasks {
+/** The tasks in the books of tenants, to look at. */
+export function openAgentTasks(bookOf: (tenant: string) => TaskBook): AgentTasks {
   const tasksOf = ({ tenant = 'local', actor = 'user' }: TaskOwner): Tasks =>
-    tenants.of(tenant).context.tasks.open({
+    bookOf(tenant).open({
       tenant,
       actor,
       role: 'main',
