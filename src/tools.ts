@@ -13,6 +13,7 @@ export type { ContentAside, MediaSummary, PersonAnswer } from './contract/base/r
 export type { JsonType, NamedSchemas, Repair, Subschema } from './contract/base/schema.ts'
 export type { SessionResourceContext, SessionResources } from './contract/services/session-resources.ts'
 export type {
+  AgentTasks,
   NewStep,
   NewTask,
   StepClaim,
@@ -24,10 +25,12 @@ export type {
   Task,
   TaskCounts,
   TaskOperation,
+  TaskOwner,
   TaskQuery,
   TaskState,
   TaskStep,
   Tasks,
+  WholeTask,
 } from './contract/services/tasks.ts'
 export type {
   NewSchedule,

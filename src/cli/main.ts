@@ -18,6 +18,7 @@ const commands: Readonly<Record<string, () => Promise<Command | CommandGroup>>> 
   try: async () => (await import('./commands/try.ts')).tryCommand,
   run: async () => (await import('./commands/run.ts')).run,
   runs: async () => (await import('./commands/runs.ts')).runs,
+  tasks: async () => (await import('./commands/tasks.ts')).tasks,
   schedules: async () => (await import('./commands/schedules.ts')).schedules,
   explain: async () => (await import('./commands/explain.ts')).explain,
   undo: async () => (await import('./commands/undo.ts')).undo,

@@ -1,3 +1,4 @@
+import { openAgentTasks } from '../agents/tasks/open-agent-tasks.ts'
 import { SetupError } from '../contract/base/errors.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
 import type { PolicyChange, Runtime, Session, SessionOptions } from '../contract/runtime.ts'
@@ -106,6 +107,7 @@ function toRuntime(parts: RuntimeParts): Runtime {
     },
     session: (options) => open(options),
     runs: agents.runs,
+    tasks: openAgentTasks((tenant) => tenants.of(tenant).context.tasks),
     schedules,
     async run(options) {
       refuseIfClosed()
@@ -122,9 +124,7 @@ function toRuntime(parts: RuntimeParts): Runtime {
       tellMisspeltTools(change, parts)
     },
     ...createToolChanges({ registry, findTenantIssue: (tenant) => tenants.findTenantIssue(tenant) }),
-    async settled(withinMs = 10_000) {
-      await Promise.all(feeds.map((feed) => feed.settled(withinMs)))
-    },
+    settled: (withinMs = 10_000) => untilSettled(feeds, withinMs),
     on: (listener) => announcements.on(listener),
     ...toAfterwards(parts),
     close: once(async () => {
@@ -177,4 +177,8 @@ function toPendingApprovals(book: ApprovalBook): PendingApprovals {
     decide: async (id, decision) => copyJson(await book.decide(id, decision)),
     watch: (listener) => book.watch((waiting) => listener(waiting.map(shown))),
   }
+}
+
+async function untilSettled(feeds: RuntimeParts['feeds'], withinMs: number): Promise<void> {
+  await Promise.all(feeds.map((feed) => feed.settled(withinMs)))
 }

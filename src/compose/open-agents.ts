@@ -1,6 +1,6 @@
 import { keptAgents } from '../agents/children/background.ts'
 import type { ResumingHost } from '../agents/children/create-agent-host.ts'
-import type { ChildPorts } from '../agents/children/child-ports.ts'
+import type { ChildPorts, PricedModel } from '../agents/children/child-ports.ts'
 import { createTeamBook } from '../agents/teams/create-team-book.ts'
 import { createRunBook } from '../agents/loop/run-book.ts'
 import type { OpenRun, RunPorts } from '../agents/loop/run-state.ts'
@@ -98,7 +98,7 @@ function toPorts(
   const { store } = stores
   const contextOf = ({ principal: { tenant } }: Session) => tenants.of(tenant).context
   const runs = new WeakMap<Session, OpenRun>()
-  const { model, models = {}, childrenPerSession = 100, workerPools = usualPools } = options
+  const { childrenPerSession = 100, workerPools = usualPools } = options
   const teams = createTeamBook({ store, now: resolved.now })
   const { context } = tenants.of(localTenant)
   return {
@@ -147,8 +147,7 @@ function toPorts(
     projectOf: (session) => contextOf(session).project,
     // A host hands it in as a service, for the tool that lists definitions too.
     definitions: context.services['agentDefinitions'] as AgentDefinitionRegistry | undefined,
-    findModel: (name) =>
-      name === undefined ? model : Object.hasOwn(models, name) ? models[name] : undefined,
+    findModel: (name) => findModel(name, options),
     runOf: (session) => runs.get(session),
     worktrees: createAgentWorktrees(tenants),
     async hold(session, agent) {
@@ -158,6 +157,16 @@ function toPorts(
     },
     report: (agent, cause) => onError({ call: '', tool: `agent ${agent}`, cause }),
   }
+}
+
+function findModel(
+  name: string | undefined,
+  { model, price, models = {}, prices = {} }: AgentOptions,
+): PricedModel | undefined {
+  if (name === undefined) return model && { model, ...(price !== undefined && { price }) }
+  const found = Object.hasOwn(models, name) ? models[name] : undefined
+  const itsPrice = Object.hasOwn(prices, name) ? prices[name] : undefined
+  return found && { model: found, ...(itsPrice !== undefined && { price: itsPrice }) }
 }
 
 /** Tells those who follow the session of a run what happens in it: what a call does, they are told by the call. */

@@ -33,6 +33,7 @@ export function openSchedules(
     startAgent: (options, id) => agents.runAs(id, options),
     agentRuns: agents.runs,
     model: resolved.agents.model,
+    price: resolved.agents.price,
     redact: (text) => redactor.text(text),
   })
 }

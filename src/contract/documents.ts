@@ -4,6 +4,7 @@ import type { Json } from './base/json.ts'
 export type DocumentKind =
   | 'run'
   | 'run_model'
+  | 'run_start'
   | 'child'
   | 'node'
   | 'brief'

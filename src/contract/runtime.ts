@@ -18,7 +18,7 @@ import type { ObservedAgent, ObservedCalls } from './observed.ts'
 import type { Mode, Principal, Role } from './base/principal.ts'
 import type { RuntimeSchedules } from './scheduler.ts'
 import type { ToolResult } from './base/result.ts'
-import type { StepScope } from './services/tasks.ts'
+import type { AgentTasks, StepScope } from './services/tasks.ts'
 import type { LoadedSkill } from './services/skill.ts'
 import type { Todo } from './services/todo.ts'
 import type { Approver } from './approval.ts'
@@ -402,6 +402,8 @@ export interface Runtime {
   run(options: RunOptions): Promise<AgentRun>
   /** The runs in the store, of all processes on it. */
   readonly runs: AgentRuns
+  /** The tasks of agents in the store, and where their steps stand. */
+  readonly tasks: AgentTasks
   /** The schedules in the store, and what runs them. */
   readonly schedules: RuntimeSchedules
   /**

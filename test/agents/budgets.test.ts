@@ -1,5 +1,6 @@
 import { SetupError, type Policy } from 'handrail'
 import type { RunResult } from 'handrail/agents'
+import { delegationTools } from 'handrail/agents'
 import { expect, test } from 'vitest'
 import { modelSaying, type Said } from '../support/mock-model.ts'
 import { openProject } from './open-project.ts'
@@ -74,6 +75,39 @@ test('money is counted by the price of the run, and a run without a price is ref
     endReason: 'budget_exceeded',
     error: { reason: 'money', message: expect.stringContaining('Give the run a "price"') as string },
   })
+})
+
+test('an agent costs what its own model costs: that of its parent if it has the same, and without a price it is refused (AGENT-2, AUTH-4)', async () => {
+  const small = modelSaying([answer(60, 40), answer(60, 40)])
+  const plain = modelSaying([answer(60, 40)])
+  const start = (input: object): Said => ({
+    calls: [{ tool: 'agent__create_sub_agent', input: { task: 'Go.', ...input } }],
+    tokens: { input: 0, output: 0 },
+  })
+  const { model } = modelSaying([
+    start({ model: 'small' }),
+    start({ model: 'plain' }),
+    start({}),
+    answer(60, 40),
+    answer(60, 40),
+  ])
+  const { runtime } = await openProject({
+    tools: [delegationTools()],
+    policy: { budgets: [{ id: 'purse', unit: 'money', limit: 1_000 }] },
+    agents: {
+      models: { small: small.model, plain: plain.model },
+      prices: { small: { input: 1_000, output: 4_000 } },
+    },
+  })
+  const price = { input: 10_000, output: 40_000 }
+  const run = await runtime.run({ model, prompt: 'Go.', price })
+  expect(await run.result).toMatchObject({ endReason: 'completed' })
+  const costs = runtime.runs.list().map(({ usage }) => usage.cost)
+  expect(small.asked).toHaveLength(1)
+  expect(plain.asked).toHaveLength(0)
+  // The parent and the child with its model, the small one, and the one that was refused.
+  expect(costs).toHaveLength(4)
+  expect(new Set(costs)).toEqual(new Set([0.22, 2.2, undefined]))
 })
 
 test('32 runs at once take at most one answer each beyond a budget (AGENT-3, AUTH-4)', async () => {

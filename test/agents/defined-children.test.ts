@@ -54,6 +54,29 @@ test('an agent that only reads has its instructions and reading tools, and canno
   expect(begins.find(({ tool }) => tool === 'code.read_file')).toMatchObject({ mode: 'plan' })
 })
 
+test.each([
+  ['agent.create_sub_agent', 'canonical', { task: 'Go.', mode: 'plan', allowed_tools: ['code.*'] }],
+  ['Agent', 'compatible', { description: 'Look', prompt: 'Go.', mode: 'plan' }],
+  ['Agent', 'compatible', { description: 'Look', prompt: 'Go.', mode: 'bypassPermissions' }],
+] as const)(
+  '%s (%s) starts an agent with %j that writes nothing unasked (BI-2, PERM-9)',
+  async (name, presentation, input) => {
+    const runtime = await open([], {}, { approve: personSaying('deny').approve })
+    const write = presentation === 'canonical' ? 'code__write_file' : 'Write'
+    const wrong = presentation === 'canonical' ? { path: 'b.txt' } : { file_path: 'b.txt' }
+    const { model, asked } = modelSaying([
+      { calls: [{ tool: name.replace('.', '__'), input }] },
+      { calls: [{ tool: write, input: { ...wrong, content: 'b' } }] },
+      { text: 'I only read.' },
+      { text: 'Done.' },
+    ])
+    const run = await runtime.run({ model, prompt: 'Go.', presentation, wait: true })
+    expect((await run.result).endReason).toBe('completed')
+    expect(namesOf(asked[1])).not.toContain(write)
+    expect(toldResults(asked[2] ?? { prompt: [] })[0]).toMatch(/mode_denied|tool_not_available/)
+  },
+)
+
 test('tools of a definition suggest, and grant nothing that its role or the session above has not (AGENT-1, POOL-4)', async () => {
   const definition = {
     id: 'wide',

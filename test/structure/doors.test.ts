@@ -551,6 +551,7 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
     types: [
       'AdoptOptions',
       'AdoptedManifest',
+      'AgentTasks',
       'Annotations',
       'ApprovalBinding',
       'ArtifactPart',
@@ -663,6 +664,7 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
       'Task',
       'TaskCounts',
       'TaskOperation',
+      'TaskOwner',
       'TaskQuery',
       'TaskState',
       'TaskStep',
@@ -681,6 +683,7 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
       'TriggerToolsOptions',
       'Web',
       'WebSearchConfiguration',
+      'WholeTask',
     ],
   },
 }

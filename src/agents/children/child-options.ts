@@ -16,14 +16,7 @@ export interface ChildGround {
 /** What of the options of its run a call says of its agent. */
 export type ChildTask = Pick<
   RunOptions,
-  | 'system'
-  | 'instructions'
-  | 'output'
-  | 'maxTurns'
-  | 'presentation'
-  | 'price'
-  | 'providerOptions'
-  | 'contextTokens'
+  'system' | 'instructions' | 'output' | 'maxTurns' | 'presentation' | 'providerOptions' | 'contextTokens'
 >
 
 type Wish = Omit<ChildWish, 'task'>
@@ -34,11 +27,12 @@ export function childSession(
   { definition, parent }: ChildGround,
 ): Pick<SessionOptions, 'role' | 'mode' | 'allowedTools' | 'disallowedTools'> {
   const allowedTools = childTools(wish, { definition, parent })
+  const mode = wish.mode ?? definition?.mode
   return {
     role: wish.kind === 'sub' ? (definition?.role ?? 'sub') : wish.kind,
     ...(allowedTools !== undefined && { allowedTools }),
     ...(definition?.disallowedTools !== undefined && { disallowedTools: definition.disallowedTools }),
-    ...(definition?.mode !== undefined && { mode: definition.mode }),
+    ...(mode !== undefined && { mode }),
   }
 }
 
@@ -69,10 +63,9 @@ function toldBy(
 }
 
 /** What an agent has from the one that started it, as it works with the same provider for the same project. */
-function inherited({ presentation, price, providerOptions, contextTokens }: RunSettings = {}): ChildTask {
+function inherited({ presentation, providerOptions, contextTokens }: RunSettings = {}): ChildTask {
   return {
     ...(presentation !== undefined && { presentation }),
-    ...(price !== undefined && { price }),
     ...(providerOptions !== undefined && { providerOptions }),
     ...(contextTokens !== undefined && { contextTokens }),
   }

@@ -1,11 +1,17 @@
 import type { StartingAgent } from '../../contract/agent-host.ts'
-import type { AgentModel } from '../../contract/agent-run.ts'
+import type { AgentModel, ModelPrice } from '../../contract/agent-run.ts'
 import type { AgentDefinitionRegistry } from '../../contract/services/agent-definition.ts'
 import type { Tasks } from '../../contract/services/tasks.ts'
 import type { WorkerPoolConfiguration } from '../../contract/configuration.ts'
 import type { Session } from '../../contract/runtime.ts'
 import type { OpenRun, RunPorts } from '../loop/run-state.ts'
 import type { TeamBook } from '../teams/create-team-book.ts'
+
+/** A model, and what it costs if that is known. */
+export interface PricedModel {
+  readonly model: AgentModel
+  readonly price?: ModelPrice | undefined
+}
 
 /** What the agents of calls stand on. */
 export interface ChildPorts extends RunPorts {
@@ -17,7 +23,7 @@ export interface ChildPorts extends RunPorts {
   readonly definitions: AgentDefinitionRegistry | undefined
   readonly worktrees: AgentWorktrees
   /** The model of this name, or the one to take if none is named. */
-  findModel(name: string | undefined): AgentModel | undefined
+  findModel(name: string | undefined): PricedModel | undefined
   /** The run that a session works for right now. */
   runOf(session: Session): OpenRun | undefined
   readonly teams: TeamBook

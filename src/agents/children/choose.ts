@@ -1,9 +1,8 @@
-import type { AgentModel } from '../../contract/agent-run.ts'
 import type { RegisteredAgentDefinition } from '../../contract/services/agent-definition.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { Session } from '../../contract/runtime.ts'
 import type { OpenRun } from '../loop/run-state.ts'
-import type { ChildPorts } from './child-ports.ts'
+import type { ChildPorts, PricedModel } from './child-ports.ts'
 
 /** The definition of this id in the project of the session. Fails with `unknown_definition`. */
 export async function findDefinition(
@@ -31,13 +30,15 @@ export function findModel(
     parentRun: OpenRun | undefined
     ports: ChildPorts
   },
-): AgentModel {
+): PricedModel {
   const { definition, parentRun, ports } = about
   // What a definition names is what its author meant it for, in words of another program perhaps.
   const meant = definition?.model === undefined ? undefined : ports.findModel(definition.model)
-  const usual = meant ?? parentRun?.model ?? ports.findModel(undefined)
+  const own = parentRun && { model: parentRun.model, price: parentRun.kept.settings.price }
+  const usual = meant ?? own ?? ports.findModel(undefined)
   const found = name === undefined ? usual : ports.findModel(name)
-  if (found !== undefined) return found
+  // The price of one model says nothing about another one.
+  if (found !== undefined) return found.model === own?.model ? { price: own.price, ...found } : found
   throw new ToolFailure({
     reason: 'no_model',
     message:

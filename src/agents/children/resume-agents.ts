@@ -50,18 +50,29 @@ async function goOn(
   const { session, ports, background } = about
   if (parent === undefined) throw new Error('Only the agent of a call goes on with the run of its parent.')
   const definition = await findDefinition(parent.definition, session, ports)
-  const model = findModel(background.model, { definition, parentRun: ports.runOf(session), ports })
+  const { model, price } = findModel(background.model, { definition, parentRun: ports.runOf(session), ports })
   const signal = withinTime(about.signal, background.timeoutMs)
   const worktree =
     parent.worktree === undefined
       ? undefined
       : await openWorktree({ session, toolCallId: parent.toolCallId, waits: false, signal, agent: id }, ports)
-  return openRun({ resume: id, model, session: { parent: session }, signal, wait: true }, ports, {
-    id,
-    parent,
-    nodes: [],
-    worktree: worktree?.path,
-  })
+  return openRun(
+    {
+      resume: id,
+      model,
+      ...(price !== undefined && { price }),
+      session: { parent: session },
+      signal,
+      wait: true,
+    },
+    ports,
+    {
+      id,
+      parent,
+      nodes: [],
+      worktree: worktree?.path,
+    },
+  )
 }
 
 /** Resolves when an agent in the background has ended, and its worktree is removed or kept. */

@@ -1,5 +1,5 @@
 import type { StartingCall } from '../../contract/agent-host.ts'
-import type { AgentModel, AgentRun } from '../../contract/agent-run.ts'
+import type { AgentRun } from '../../contract/agent-run.ts'
 import type { RegisteredAgentDefinition } from '../../contract/services/agent-definition.ts'
 import type { ChildWish } from '../../contract/services/child-agents.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
@@ -9,7 +9,7 @@ import type { BackgroundCall, KeptRun } from '../loop/run-book.ts'
 import type { OpenRun } from '../loop/run-state.ts'
 import type { JoinedTeam } from '../teams/create-team-book.ts'
 import { toTitle } from './background.ts'
-import type { ChildPorts } from './child-ports.ts'
+import type { ChildPorts, PricedModel } from './child-ports.ts'
 import { childSession, childTask, least } from './child-options.ts'
 import { childPrompt } from './child-prompt.ts'
 import { findModel } from './choose.ts'
@@ -49,12 +49,11 @@ export function prepareChild(wish: ChildWish, start: Start): PreparedChild {
   const isolated = (wish.isolation ?? definition?.isolation) === 'worktree'
   const timeoutMs = least(wish.timeoutMs, definition?.limits?.timeoutMs)
   const background = wish.background === true ? toBackground(wish, { call, timeoutMs }) : undefined
-  const about: About = { model, parentRun, nodes, isolated, background, timeoutMs }
+  const about: About = { ...model, parentRun, nodes, isolated, background, timeoutMs }
   return { isolated, background, start: (signal) => startChild(wish, start, { ...about, signal }) }
 }
 
-interface About {
-  readonly model: AgentModel
+interface About extends PricedModel {
   readonly parentRun: OpenRun | undefined
   readonly nodes: OpenRun['nodes']
   readonly isolated: boolean
@@ -68,7 +67,7 @@ async function startChild(
   about: About & { signal: AbortSignal },
 ): Promise<AgentRun> {
   const { call, ports, id, before, definition, joined, worker } = start
-  const { model, parentRun, nodes, isolated, background, timeoutMs } = about
+  const { model, price, parentRun, nodes, isolated, background, timeoutMs } = about
   const ground = { definition, parent: call.session, settings: parentRun?.kept.settings }
   const how = childTask(wish, ground)
   const signal = withinTime(about.signal, timeoutMs)
@@ -92,6 +91,7 @@ async function startChild(
       ...how,
       ...task,
       model,
+      ...(price !== undefined && { price }),
       session: {
         ...childSession(wish, ground),
         parent: session,

@@ -118,6 +118,7 @@ export function createRunBook(store: Pick<Store, 'documents' | 'append' | 'lives
         })),
         ...documents,
       ]
+      if (was === null) changes.push(startOf(run))
       if (was === null && parent !== undefined)
         changes.push({ tenant, kind: 'child', group: parent.session, id: group, value: null })
       if (brief !== undefined)
@@ -130,8 +131,8 @@ export function createRunBook(store: Pick<Store, 'documents' | 'append' | 'lives
     },
     list: ({ tenant = 'local', limit = 100 } = {}) =>
       store
-        .documents({ tenant, kind: 'run', limit, newestFirst: true })
-        .map(({ value }) => toStored(readRun(value), store)),
+        .documents({ tenant, kind: 'run_start', limit, newestFirst: true })
+        .map(({ id }) => toStored(load(tenant, id), store)),
     find(id, tenant = 'local') {
       const run = load(tenant, id)
       return run && toStored(run, store)
@@ -143,6 +144,11 @@ export function createRunBook(store: Pick<Store, 'documents' | 'append' | 'lives
       return readNodes(store, tenant, id)
     },
   }
+}
+
+/** Names a run by when it started: its id does not say, if a call started it. */
+function startOf({ tenant, id, startedAt }: KeptRun): DocumentChange {
+  return { tenant, kind: 'run_start', group: String(startedAt).padStart(15, '0'), id, value: null }
 }
 
 /** The conversation of a run, the oldest first. */

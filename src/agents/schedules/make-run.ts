@@ -1,4 +1,4 @@
-import type { AgentModel, AgentRun, AgentRuns } from '../../contract/agent-run.ts'
+import type { AgentModel, AgentRun, AgentRuns, ModelPrice } from '../../contract/agent-run.ts'
 import { SetupError } from '../../contract/base/errors.ts'
 import { modesByReach, type Mode } from '../../contract/base/principal.ts'
 import type { ToolResult } from '../../contract/base/result.ts'
@@ -20,6 +20,7 @@ export interface RunMaker {
   readonly agentRuns: AgentRuns
   /** What agents of schedules work with; undefined if the operator set none. */
   readonly model: AgentModel | undefined
+  readonly price: ModelPrice | undefined
   /** Takes secrets out. */
   readonly redact: (text: string) => string
 }
@@ -93,7 +94,7 @@ function toProgress(step: StepResult, { redact }: RunMaker): RunProgress {
 }
 
 async function letAgentWork(prompt: string, { schedule, run, maker, signal }: Making): Promise<RunProgress> {
-  const { model, agentRuns, redact } = maker
+  const { model, price, agentRuns, redact } = maker
   if (model === undefined)
     return failed({
       code: 'TOOL.FAILED',
@@ -109,7 +110,13 @@ async function letAgentWork(prompt: string, { schedule, run, maker, signal }: Ma
       : failed({ code: 'TOOL.FAILED', reason: before.endReason ?? '', message: before.error?.message ?? '' })
   const task = before === undefined ? { prompt } : { resume: run.id }
   const agent = await maker.startAgent(
-    { ...task, model, signal, session: sessionOf(schedule, run, maker) },
+    {
+      ...task,
+      model,
+      ...(price !== undefined && { price }),
+      signal,
+      session: sessionOf(schedule, run, maker),
+    },
     run.id,
   )
   const { endReason, text, error, waiting } = await agent.result

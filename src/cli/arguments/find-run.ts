@@ -4,7 +4,8 @@ import { showLine } from '../base/show-safely.ts'
 import { chooseOne, shortestEnd, showName } from './find-named.ts'
 
 /** What help says of naming one. */
-export const aboutRuns = 'A run is named by its id, by how that ends, or as "last".'
+export const aboutRuns =
+  'A run is named by its id, by how that ends, or as "last": the newest that no other run started.'
 
 const most = 10_000
 
@@ -14,7 +15,7 @@ export function findRun(
   { text, tenant }: { text: string; tenant: string | undefined },
 ): StoredRun {
   const of = tenant === undefined ? {} : { tenant }
-  const exact = text === 'last' ? runs.list({ ...of, limit: 1 })[0] : runs.find(text, tenant)
+  const exact = text === 'last' ? findLast(runs, of) : runs.find(text, tenant)
   if (exact !== undefined) return exact
   const shown = showName(text)
   const found =
@@ -25,4 +26,14 @@ export function findRun(
   if ('issue' in chosen || run === undefined)
     throw new UsageError(showLine('issue' in chosen ? chosen.issue : missing.issue))
   return run
+}
+
+/** The newest run, those left out that calls of other runs started: they go on with those. */
+function findLast(runs: Pick<AgentRuns, 'list'>, of: { tenant?: string }): StoredRun | undefined {
+  for (const limit of [10, 1_000, most]) {
+    const found = runs.list({ ...of, limit })
+    const last = found.find(({ parent }) => parent?.run === undefined)
+    if (last !== undefined || found.length < limit) return last ?? found[0]
+  }
+  return undefined
 }

@@ -77,7 +77,7 @@ async function withRuntime(
     upstreams,
     operator: !keep,
     secrets: presentKeyNames(),
-    agentModel: await loadAgentModel(given, places.project),
+    agentModel: await loadAgentModel(given, places),
   })
   // Ctrl-C aborts what goes on; that is recorded.
   stop.signal.addEventListener('abort', () => void runtime.close(), { once: true })

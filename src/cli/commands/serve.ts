@@ -2,7 +2,6 @@ import { userInfo } from 'node:os'
 import { loadConfiguration } from '../../config/load-configuration.ts'
 import { gatewayPath } from '../../config/gateway-parts.ts'
 import { loadGateway } from '../../config/load-gateway.ts'
-import type { AgentModel } from '../../contract/agent-run.ts'
 import type { Presentation } from '../../contract/base/call.ts'
 import type { Runtime, SessionOptions } from '../../contract/runtime.ts'
 import type { GatewayConfiguration, WebhookReceiver } from '../../contract/mcp/serving.ts'
@@ -30,7 +29,14 @@ import { createTerminalElicitation } from '../terminal/terminal-elicitation.ts'
 import { UsageError } from '../base/usage-error.ts'
 import { beforeAbort } from '../../kit/time/before-abort.ts'
 import { showLine } from '../base/show-safely.ts'
-import { defaultHome, findPlaces, readEnvironment, wireRuntime, type Places } from '../setup/wire.ts'
+import {
+  defaultHome,
+  findPlaces,
+  readEnvironment,
+  wireRuntime,
+  type AgentModelChoice,
+  type Places,
+} from '../setup/wire.ts'
 import { growYoungGeneration, keepYoungGeneration } from '../terminal/young-generation.ts'
 
 const defaultPort = 7420
@@ -65,7 +71,7 @@ export const serve: Command = {
     const places = findPlaces(given)
     const deliverables = readText(given, 'deliver')?.split(',')
     const session = { ...readCaller(given), ...(deliverables !== undefined && { deliverables }) }
-    const agentModel = await loadAgentModel(given, places.project)
+    const agentModel = await loadAgentModel(given, places)
     const about = { presentation, session, agentModel }
     const server = readText(given, 'server')
     if (given.options['stdio'] === true) return serveOverStdio(places, { ...about, server })
@@ -80,7 +86,7 @@ interface Serving {
   /** Who every client is. */
   session: Pick<SessionOptions, 'tenant' | 'actor' | 'role' | 'mode' | 'deliverables'>
   /** What agents work with that calls and schedules start. */
-  agentModel: AgentModel | undefined
+  agentModel: AgentModelChoice | undefined
 }
 
 async function serveOverStdio(

@@ -1,8 +1,10 @@
-import type { AgentModel } from '../../contract/agent-run.ts'
+import { loadPrices, priceOf } from '../../config/prices.ts'
+import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { readText } from '../arguments/caller.ts'
 import type { CommandLine } from '../base/command.ts'
 import { UsageError } from '../base/usage-error.ts'
 import { readBaseUrl } from '../arguments/read-base-url.ts'
+import type { AgentModelChoice } from '../setup/wire.ts'
 import { loadModel } from './load-model.ts'
 import { readModelName } from './read-model-name.ts'
 
@@ -16,7 +18,10 @@ export const agentModelOptions = {
 } as const
 
 /** The model that agents work with; undefined if the command line names none. */
-export async function loadAgentModel(given: CommandLine, project: string): Promise<AgentModel | undefined> {
+export async function loadAgentModel(
+  given: CommandLine,
+  { project, prices }: { readonly project: string; readonly prices: string },
+): Promise<AgentModelChoice | undefined> {
   const name = readText(given, 'model')
   const baseUrl = readBaseUrl(readText(given, 'base-url'))
   const trustsProject = given.options['trust-project'] === true
@@ -25,6 +30,7 @@ export async function loadAgentModel(given: CommandLine, project: string): Promi
       throw new UsageError('--base-url and --trust-project go with --model.')
     return undefined
   }
+  const price = priceOf(loadPrices(prices, createSchemaChecker()), name)
   const { model } = await loadModel(readModelName(name), { project, trustsProject, baseUrl })
-  return model
+  return { model, ...(price !== undefined && { price }) }
 }

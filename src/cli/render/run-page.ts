@@ -9,10 +9,10 @@ import { countOf } from './count-of.ts'
 
 /** A run in one line: which, how it stands, what it took. */
 export function toRunRow(run: StoredRun): string {
-  const { id, startedAt, model, turns, usage, actor } = run
+  const { id, startedAt, model, turns, usage, actor, parent } = run
   const at = new Date(startedAt).toISOString()
   return showLine(
-    `${id}  ${at}  ${describeState(run)}  ${countOf(turns, 'turn')}, ${describeUsage(usage)}  ${model.modelId}  for ${actor}`,
+    `${id}  ${at}  ${describeState(run)}  ${countOf(turns, 'turn')}, ${describeUsage(usage)}  ${model.modelId}  for ${actor}${parent?.run === undefined ? '' : `  started by ${parent.run}`}`,
   )
 }
 
@@ -24,7 +24,7 @@ export function toRunPage(run: StoredRun, nodes: readonly TranscriptNode[], reda
     ...(error === undefined ? [] : [['error', `${error.code} (${error.reason}): ${error.message}`] as const]),
     ['for', `${actor} of ${tenant}, ${session}`],
     ['model', `${model.modelId} (${model.provider})`],
-    ['started', new Date(startedAt).toISOString()],
+    ['started', `${new Date(startedAt).toISOString()}${startedBy(run)}`],
     ['took', `${countOf(turns, 'turn')}, ${describeUsage(usage)}`],
   ]
   const lines = [
@@ -33,6 +33,13 @@ export function toRunPage(run: StoredRun, nodes: readonly TranscriptNode[], reda
     ...nodes.flatMap((node) => ['', ...toLines(node, redactor)]),
   ]
   return `${lines.join('\n')}\n`
+}
+
+/** Who started an agent, and by which definition. */
+function startedBy({ parent, definition }: StoredRun): string {
+  if (parent === undefined) return ''
+  const by = ` by ${parent.run ?? parent.session}, call ${parent.toolCallId}`
+  return definition === undefined ? by : `${by}, as ${definition}`
 }
 
 /** How a run stands, in words. */
@@ -53,12 +60,20 @@ function toLines(node: TranscriptNode, redactor: Redactor): string[] {
     case 'summary':
       return [about, ...mark(node.text)]
     case 'assistant':
-      return [`${about}  ${describeUsage(node.usage)}`, ...node.content.flatMap((part) => mark(toText(part)))]
+      return [
+        `${about}  ${describeUsage(node.usage)}`,
+        ...node.content.filter(isSaid).flatMap((part) => mark(toText(part))),
+      ]
     case 'instructions':
       return [`${about}  ${showSafely(redactor.text(node.path))}`, ...mark(node.text)]
     case 'tool':
       return [`${about}  ${node.calls.join(', ')}`, ...node.content.flatMap((part) => mark(toText(part)))]
   }
+}
+
+/** What a provider only wants back says nothing to a person. */
+function isSaid(part: Json): boolean {
+  return !isJsonObject(part) || part['type'] !== 'custom'
 }
 
 /** A part in the form of the AI SDK; one of another kind as JSON. */

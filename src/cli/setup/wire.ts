@@ -5,7 +5,6 @@ import { findPart } from '../../config/gateway-parts.ts'
 import { rememberStart } from '../../config/last-start.ts'
 import { loadConfiguration } from '../../config/load-configuration.ts'
 import { loadUpstreams, upstreamSecrets } from '../../config/servers/load-upstreams.ts'
-import type { AgentModel } from '../../contract/agent-run.ts'
 import type { Approver } from '../../contract/approval.ts'
 import type { Configuration, toolGroups } from '../../contract/configuration.ts'
 import type { ElicitationHandler } from '../../contract/base/elicitation.ts'
@@ -173,8 +172,11 @@ interface WireChoices {
    */
   observes?: boolean
   /** What agents work with that calls and schedules start. */
-  agentModel?: AgentModel | undefined
+  agentModel?: AgentModelChoice | undefined
 }
+
+/** With what agents work, and what it costs if the person's prices say so. */
+export type AgentModelChoice = Pick<NonNullable<RuntimeOptions['agents']>, 'model' | 'price'>
 
 /**
  * The runtime of a command line: the person's configuration and policy, the built-in tools, and the store in their home. With
@@ -215,7 +217,7 @@ export async function wireRuntime(
     }),
     // The agent isolates what it runs; here nothing is run, and so nothing has to be isolated.
     ...(observes && { sandbox: 'host' }),
-    ...(agentModel !== undefined && { agents: { model: agentModel } }),
+    ...(agentModel !== undefined && { agents: { ...options.agents, ...agentModel } }),
     ...(approve !== undefined && { approve }),
     ...(elicit !== undefined && { elicit }),
     ...(observers !== undefined && { observers }),

@@ -1,4 +1,4 @@
-import type { AgentModel } from '../../contract/agent-run.ts'
+import type { AgentModel, ModelPrice } from '../../contract/agent-run.ts'
 import type { Issue } from '../../contract/base/json.ts'
 import type { WorkerPoolConfiguration } from '../../contract/configuration.ts'
 import { findUnknownFields } from '../../kit/json/find-unknown-fields.ts'
@@ -10,8 +10,12 @@ import { pointerTo } from '../../kit/json/json-pointer.ts'
 export interface AgentOptions {
   /** For an agent whose starter has none, such as an MCP client. Default: such calls are refused. */
   model?: AgentModel
+  /** What `model` costs, for budgets of money. */
+  price?: ModelPrice
   /** Models that a call or a definition may name. */
   models?: { readonly [name: string]: AgentModel }
+  /** What those cost. An agent with the model of the one that started it has that one's price. */
+  prices?: { readonly [name: string]: ModelPrice }
   /** Agents that one session may start in all. How many run at once is `limits.agentsPerSession`. Default 100. */
   childrenPerSession?: number
   /** Workers by the ids of their pools. Default: a pool `default` of 4. */
@@ -22,15 +26,18 @@ export interface AgentOptions {
 export function checkAgentOptions(given: AgentOptions | undefined): Issue[] {
   if (given === undefined) return []
   if (!isObject(given)) return [{ pointer: '/agents', code: 'wrong_type', message: 'It must be an object.' }]
-  const { model, models = {}, childrenPerSession, workerPools } = given
+  const { model, price, models = {}, prices = {}, childrenPerSession, workerPools } = given
   const named = isObject(models) ? Object.entries(models) : []
+  const priced = isObject(prices) ? Object.entries(prices) : []
   return [
-    ...findUnknownFields(given, ['model', 'models', 'childrenPerSession', 'workerPools']).map((issue) => ({
+    ...findUnknownFields(given, fields).map((issue) => ({
       ...issue,
       pointer: `/agents${issue.pointer}`,
     })),
     ...(model === undefined ? [] : checkModel(model, '/agents/model')),
+    ...(price === undefined ? [] : checkPrice(price, '/agents/price')),
     ...named.flatMap(([name, each]) => checkModel(each, pointerTo('/agents/models', name))),
+    ...priced.flatMap(([name, each]) => checkPrice(each, pointerTo('/agents/prices', name))),
     ...(childrenPerSession === undefined || isCount(childrenPerSession)
       ? []
       : [
@@ -41,6 +48,24 @@ export function checkAgentOptions(given: AgentOptions | undefined): Issue[] {
           },
         ]),
     ...checkWorkerPools(workerPools),
+  ]
+}
+
+const fields = ['model', 'price', 'models', 'prices', 'childrenPerSession', 'workerPools']
+
+function checkPrice(price: unknown, pointer: string): Issue[] {
+  const isAmount = (value: unknown): boolean => typeof value === 'number' && value >= 0
+  if (isObject(price) && isAmount(price['input']) && isAmount(price['output'])) {
+    const { cachedInput } = price
+    if (cachedInput === undefined || isAmount(cachedInput)) return []
+  }
+  return [
+    {
+      pointer,
+      code: 'wrong_value',
+      message:
+        'It must say what a million tokens cost: { input, output, cachedInput? }, each a number from zero on.',
+    },
   ]
 }
 

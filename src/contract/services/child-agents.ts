@@ -22,6 +22,8 @@ export interface ChildWish {
   readonly background?: boolean | undefined
   /** `worktree`: it has a git worktree of its own, which is all that it may write. Default: what its definition says. */
   readonly isolation?: 'none' | 'worktree' | undefined
+  /** `plan`: it only reads. Default: as its definition says, and never wider than the session above. */
+  readonly mode?: 'plan' | undefined
   /** A place in a team of the session. Default: it is in none. */
   readonly team?: TeamPlace | undefined
 }

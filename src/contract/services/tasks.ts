@@ -182,6 +182,25 @@ export interface Tasks {
   end(task: string, state: 'completed' | 'failed' | 'cancelled', reason?: string): Promise<TaskCounts>
 }
 
+/** Whose tasks are meant. Default: those of the actor `user` of the tenant `local`. */
+export interface TaskOwner {
+  tenant?: string
+  actor?: string
+}
+
+/** A task with all its steps. */
+export interface WholeTask extends TaskCounts {
+  readonly steps: readonly TaskStep[]
+}
+
+/** The tasks in a store, as a person or program looks at them. Calls change them. */
+export interface AgentTasks {
+  /** The newest first, at most 100 unless said otherwise; without those that have ended, unless they are asked for. */
+  list(query?: TaskOwner & { ended?: boolean; limit?: number }): readonly Task[]
+  /** Undefined if this actor has no such task. */
+  find(id: string, owner?: TaskOwner): WholeTask | undefined
+}
+
 /** The call that works with tasks. */
 export interface TaskCaller extends StepWorker {
   readonly tenant: string

@@ -34,6 +34,7 @@ export function createSubAgentTool(): Tool {
       model: given.model,
       background: given.background,
       isolation: given.isolation,
+      mode: given.mode,
       team: toPlace(given.team_id, given.name),
     }),
     plan: async ({ definition }) => ({
@@ -91,6 +92,7 @@ const input = {
       description:
         'worktree: it works in a git worktree of its own, made from the last commit, and writes nothing else. Default: as its definition says, else none.',
     },
+    mode: { type: 'string', enum: ['plan'], description: 'plan: it only reads. Default: your mode.' },
     team_id: { ...teamFields.team, description: 'A team of yours that it joins, by id or name.' },
     name: { ...teamFields.member, description: 'Its name in the team. Default: its agent_id.' },
   },
@@ -114,6 +116,7 @@ const compatible: CompatiblePresentation = {
       max_turns: { type: 'integer', minimum: 1, maximum: 1_000 },
       run_in_background: { type: 'boolean' },
       isolation: { type: 'string', enum: ['worktree'], description: 'A git worktree of its own.' },
+      mode: { type: 'string', description: 'plan: it only reads. No other mode is wider than yours.' },
     },
     required: ['description', 'prompt'],
     additionalProperties: false,
@@ -125,6 +128,7 @@ const compatible: CompatiblePresentation = {
     max_turns,
     run_in_background,
     isolation,
+    mode,
     name,
     team_name,
   }) => ({
@@ -134,6 +138,8 @@ const compatible: CompatiblePresentation = {
     ...(max_turns !== undefined && { max_turns }),
     ...(run_in_background !== undefined && { background: run_in_background }),
     ...(isolation !== undefined && { isolation }),
+    // Every other mode that models know could only widen, which no call does.
+    ...(mode === 'plan' && { mode }),
     // A name alone calls nothing, as only members of a team are called.
     ...(team_name !== undefined && { team_id: team_name, ...(name !== undefined && { name }) }),
   }),
