@@ -41,7 +41,11 @@ export type { ModelSettings } from './contract/tool/services.ts'
 export { settingTools, type SettingToolsOptions } from './compose/sources/setting-tools.ts'
 export { triggerTools, type TriggerToolsOptions } from './compose/sources/trigger-tools.ts'
 export { skillTools } from './compose/sources/skill-tools.ts'
+export { searchTools } from './compose/sources/search-tools.ts'
 export { taskTools } from './compose/sources/task-tools.ts'
+export type { ToolMatch, ToolMatches, ToolSearch } from './contract/base/tool-search.ts'
+export { createToolIndex } from './registry/search/create-tool-index.ts'
+export type { IndexedTool, ToolIndex } from './contract/registry.ts'
 export type {
   Annotations,
   Capabilities,

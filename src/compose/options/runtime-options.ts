@@ -129,4 +129,5 @@ export const runtimeOptionFields: readonly (keyof RuntimeOptions)[] = [
   'overlapCalls',
   'allowedTools',
   'disallowedTools',
+  'deferredTools',
 ]

@@ -181,6 +181,8 @@ export interface Tool {
   readonly compatible?: CompatiblePresentation
   /** Why the tool cannot be used as things are, such as a service that is not configured. It is listed nowhere and answers with this. */
   readonly unavailable?: string
+  /** Whether it stays out of what models are shown until a search finds it. Default: as its source says. */
+  readonly defer?: boolean
   /** Turns the checked input into what `plan` and `run` take. Throws a `ToolFailure` or any error on a bad value. */
   decode?(input: JsonObject): unknown
   /** Says what the call would do, without doing it. May read; must not write. */
@@ -227,6 +229,8 @@ export interface ToolSource {
    * Default false.
    */
   readonly recalled?: boolean
+  /** Whether its tools stay out of what models are shown until a search finds them. Default false. */
+  readonly defer?: boolean
   /** Only these tenants have its tools. Default: those that it is registered for. */
   readonly tenants?: readonly string[]
   /** What its tools run on, such as the address of a server: at another place they are other tools, which no person said yes to. */

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../contract/base/json.ts'
 import type { Session } from '../../contract/runtime.ts'
 import { createNameCodec, providerNames } from '../../kit/name-codec.ts'
 import type { SdkDoorOptions } from './door-options.ts'
+import { listAll } from './list-all.ts'
 
 /** A tool as an SDK takes it. Its schema is a copy, to do with as the SDK likes. */
 export interface WireTool {
@@ -26,7 +27,7 @@ export interface WireTools {
 
 /** Presents the tools of a session under names that every provider takes: the narrowest limits of all of them hold. */
 export function presentTools(session: Session, { presentation }: SdkDoorOptions): WireTools {
-  const tools = session.tools(presentation === undefined ? {} : { presentation })
+  const tools = listAll(session, presentation)
   const codec = createNameCodec(
     tools.map(({ name }) => name),
     providerNames.gemini,

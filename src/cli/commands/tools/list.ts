@@ -37,7 +37,7 @@ export const listVerb: ToolsVerb = {
     try {
       const { tenant } = query
       const session = runtime.session({ role, ...(tenant !== undefined && { tenant }) })
-      const callable = new Set(session.tools({ shared: true }).map(({ tool }) => tool))
+      const callable = new Set(session.tools({ shared: true, all: true }).map(({ tool }) => tool))
       const listed = find(runtime, query, presentation).filter(
         ({ presented }) => query.state !== undefined || callable.has(presented.tool),
       )
