@@ -43,7 +43,7 @@ export { triggerTools, type TriggerToolsOptions } from './compose/sources/trigge
 export { skillTools } from './compose/sources/skill-tools.ts'
 export { searchTools } from './compose/sources/search-tools.ts'
 export { taskTools } from './compose/sources/task-tools.ts'
-export type { ToolMatch, ToolMatches, ToolSearch } from './contract/base/tool-search.ts'
+export type { ToolMatch, ToolMatches, ToolSearch } from './contract/services/tool-search.ts'
 export { createToolIndex } from './registry/search/create-tool-index.ts'
 export type { IndexedTool, ToolIndex } from './contract/registry.ts'
 export type {

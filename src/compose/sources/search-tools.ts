@@ -1,4 +1,4 @@
-import type { ToolSource } from '../../contract/base/tool.ts'
+import type { ToolSource } from '../../contract/tool/tool.ts'
 import { searchTools as listSearchTools } from '../../tools/tools/tools.ts'
 
 /** The built-in tool that finds deferred tools. Models are shown it while there are any. */

@@ -1,5 +1,5 @@
-import type { ToolMatch, ToolMatches } from '../../contract/base/tool-search.ts'
-import type { Tool } from '../../contract/base/tool.ts'
+import type { ToolMatch, ToolMatches } from '../../contract/services/tool-search.ts'
+import type { Tool } from '../../contract/tool/tool.ts'
 import { toolOutput } from '../../kit/result/tool-output.ts'
 import { showControls } from '../../kit/text/show-controls.ts'
 import { shorten } from '../../kit/text/shorten.ts'

@@ -1,4 +1,4 @@
-import type { Tool } from '../../contract/base/tool.ts'
+import type { Tool } from '../../contract/tool/tool.ts'
 import { searchTool } from './search.ts'
 
 /** The built-in tool that finds tools. */

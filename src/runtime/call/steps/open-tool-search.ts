@@ -1,4 +1,4 @@
-import type { ToolMatch, ToolMatches, ToolSearch } from '../../../contract/base/tool-search.ts'
+import type { ToolMatch, ToolMatches, ToolSearch } from '../../../contract/services/tool-search.ts'
 import type { Registered } from '../../../contract/registry.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { toolUrn } from '../../../kit/match/urn.ts'
