@@ -103,11 +103,12 @@ test('a search shows no tool that a rule, a grant or a decision point denies (PO
       {
         id: 'own',
         digest: '1',
-        authorise: ({ resource }: { resource: string }) =>
-          resource.includes('shop.refund')
-            ? { effect: 'forbid', reason: 'no' }
-            : { effect: 'permit', reason: 'yes' },
-      } as never,
+        authorise: ({ resource }) => ({
+          effect: resource.includes('shop.refund') ? 'forbid' : 'permit',
+          decidedBy: 'own',
+          reason: 'so it is',
+        }),
+      },
     ],
   })
   expect(await find(asked.session(), query)).toEqual(['mail.send', 'shop.ship'])

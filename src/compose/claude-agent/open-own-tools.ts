@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { ToolResult } from '../../contract/base/result.ts'
 import type { Runtime, Session } from '../../contract/runtime.ts'
-import { listAll } from '../../doors/base/list-all.ts'
+import { listAll } from '../../doors/base/present-tools.ts'
 import { createSdkDoor, type SdkDoor } from '../../doors/base/create-sdk-door.ts'
 import { describeEnd } from '../../doors/base/describe-end.ts'
 import { meetsPatterns } from '../../kit/match/match-pattern.ts'

@@ -17,6 +17,7 @@ export const fieldCount = 5
 const deepest = 4
 /** Of a text that is longer, the rest says little. */
 const mostCharacters = 4_000
+const mostValues = 50
 
 /** Reads the words of tools, and numbers those that it meets for the first time. */
 export function readTools(tools: readonly IndexedTool[], terms: Map<string, number>): ToolWords {
@@ -65,6 +66,13 @@ function textsOf({ name, title, description, inputSchema }: IndexedTool): readon
   ]
 }
 
+/** The values that a parameter may have are what people ask for: "a psychiatrist". */
+function readValues({ enum: own, items }: { enum?: unknown; items?: unknown }, found: string[]): void {
+  const values: unknown = own ?? (isPlainObject(items) ? items['enum'] : undefined)
+  if (!Array.isArray(values)) return
+  for (const value of values.slice(0, mostValues)) if (typeof value === 'string') found.push(value)
+}
+
 interface Parameters {
   readonly names: string[]
   readonly descriptions: string[]
@@ -79,6 +87,7 @@ function readProperties(schema: unknown, found: Parameters, depth: number): void
     found.names.push(name)
     if (!isPlainObject(property)) continue
     if (typeof property['description'] === 'string') found.descriptions.push(property['description'])
+    readValues(property, found.descriptions)
     readProperties(property, found, depth + 1)
   }
 }
