@@ -31,12 +31,29 @@ export function splitWords(text: string, take: (word: string) => void): void {
       continue
     }
     const start = at
+    // perf: most words are lower case as they stand.
+    if (kind === lower) at = endOfLower(text, at)
+    const isPlain = at > start && !isOneRun(kind, at < text.length ? kindAt(text, at) : other)
+    if (isPlain) {
+      take(text.slice(start, at))
+      continue
+    }
     do at++
     while (at < text.length && isOneRun(kind, kindAt(text, at)))
     if (kind === digit) take(text.slice(start, at))
     else if (kind === dense) takePairs(text.slice(start, at), take)
     else takeParts(text, { start, end: at, take })
   }
+}
+
+/** Where the lower-case ASCII letters from here end. */
+function endOfLower(text: string, from: number): number {
+  let at = from
+  for (; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code < 97 || code > 122) break
+  }
+  return at
 }
 
 function kindAt(text: string, at: number): number {
