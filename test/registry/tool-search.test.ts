@@ -224,3 +224,17 @@ test('a session is shown so many deferred tools at most, and the search says so 
   expect(result.data).toMatchObject({ tools: [] })
   expect(JSON.stringify(result.content)).toContain('cannot be shown')
 })
+
+test('searches that show nothing new are answered shortly after some in a row, until one finds something (POOL-8)', async () => {
+  const session = (await openDeferredShop()).session()
+  const search = async (query: string) =>
+    JSON.stringify((await session.call('tools.search', { query })).content)
+  await search('select:shop.ship')
+  for (let round = 0; round < 5; round++)
+    expect(await search('ships a parcel select')).toContain('Ships the parcel')
+  const told = await search('ships')
+  expect(told).toContain('Search no more')
+  expect(told).not.toContain('Ships the parcel')
+  expect(await search('select:mail.send')).toContain('Sends an email')
+  expect(await search('select:mail.send')).toContain('You have these already')
+})

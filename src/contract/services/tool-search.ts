@@ -17,6 +17,8 @@ export interface ToolMatches {
   readonly missing: readonly string[]
   /** Tools that were found and are not shown, as the session is shown as many as it can be. */
   readonly left: number
+  /** How many searches in a row, this one with them, showed nothing new. */
+  readonly fruitless: number
 }
 
 /** The deferred tools of the session of a call. */

@@ -8,6 +8,8 @@ import { defineBuiltin } from '../define-builtin.ts'
 const mostMatches = 20
 const usualMatches = 5
 const longestDescription = 300
+/** After so many searches in a row without anything new, only that is said: repeats would fill what a model can read. */
+const mostFruitless = 5
 
 const query = { type: 'string', minLength: 1, maxLength: 2_000 } as const
 
@@ -63,7 +65,8 @@ export function searchTool(): Tool {
     }),
     async run({ wanted, most }, { toolSearch }) {
       const found = await toolSearch.find(wanted, 'names' in wanted ? mostMatches : most)
-      const { matches, missing } = found
+      const { missing, fruitless } = found
+      const matches = fruitless > mostFruitless ? [] : found.matches
       const summary = matches.length === 1 ? '1 tool found' : `${matches.length} tools found`
       return toolOutput({
         content: [{ type: 'text', text: describe(found) }],
@@ -88,7 +91,9 @@ function toWanted(given: string): { words: string } | { names: string[] } {
   return { names: names.filter((name) => name !== '') }
 }
 
-function describe({ matches, missing, left }: ToolMatches): string {
+function describe({ matches, missing, left, fruitless }: ToolMatches): string {
+  if (fruitless > mostFruitless)
+    return `Your last ${fruitless} searches showed nothing new. Search no more: use the tools that you have, or say what is missing.`
   const news = matches.filter(({ known }) => !known)
   const lines = [
     ...(news.length > 0 ? ['You are shown these tools from your next turn on:', ...news.map(lineOf)] : []),

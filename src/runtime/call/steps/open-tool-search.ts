@@ -4,12 +4,16 @@ import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { toolUrn } from '../../../kit/match/urn.ts'
 import { authoriseUse } from '../../permission/authorise-use.ts'
 import type { CallScope } from '../../state/scope.ts'
+import type { FoundTools } from '../../state/session-book.ts'
 import { factsOfTool } from './authorise.ts'
 
 /** So many deferred tools a session is shown at most: providers take few more, and what a model is shown is never taken away from it. */
 const mostFound = 64
 /** So many tools are judged for one search at most. */
 const mostJudged = 200
+
+/** How many searches of a session in a row showed nothing new. */
+const fruitlessOf = new WeakMap<FoundTools, number>()
 
 /** The deferred tools of the session of a call. It shows none that a call of the session would be denied for whatever its input. */
 export function openToolSearch(scope: CallScope): ToolSearch {
@@ -24,6 +28,8 @@ export function openToolSearch(scope: CallScope): ToolSearch {
       const news = found.filter(({ deferred, definition }) => deferred && !before.has(definition.name))
       const added = news.slice(0, Math.max(0, mostFound - before.size))
       if (added.length > 0) await session.found.add(added.map(({ definition }) => definition.name))
+      const fruitless = added.length > 0 ? 0 : (fruitlessOf.get(session.found) ?? 0) + 1
+      fruitlessOf.set(session.found, fruitless)
       const left = new Set(news.slice(added.length))
       return {
         matches: found
@@ -31,6 +37,7 @@ export function openToolSearch(scope: CallScope): ToolSearch {
           .map((registered) => toMatch(registered, !added.includes(registered))),
         missing,
         left: left.size,
+        fruitless,
       } satisfies ToolMatches
     },
   }
