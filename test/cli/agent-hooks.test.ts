@@ -323,6 +323,23 @@ test('what cannot be decided is denied, or with --fail-open left to the agent, a
   expect((await handrail(place, ['evidence', 'verify'])).code).toBe(0)
 })
 
+test.each([
+  ['beforeShellExecution', { command: 'make' }],
+  ['beforeMCPExecution', { tool_name: 'delete_repo', tool_input: '{}' }],
+  ['beforeReadFile', { file_path: 'vault/key', content: 'x' }],
+])(
+  'a hook that Cursor asks at %s, where nothing is decided, does not let the call go on',
+  async (event, more) => {
+    const place = makeProject()
+    const base = { conversation_id: 'u', generation_id: '1', workspace_roots: [place.project] }
+    const answer = await hook(place, 'cursor', { ...base, hook_event_name: event, ...more })
+    expect(answer).toMatchObject({
+      permission: 'deny',
+      user_message: expect.stringContaining('handrail hook install cursor'),
+    })
+  },
+)
+
 test('paths start from the folder that the agent is in, and its project is the one that the agent names', async () => {
   const place = makeProject()
   mkdirSync(join(place.project, 'vault/deep'))

@@ -110,3 +110,38 @@ test('an answer in the form of older Chat Completions is answered in that form (
   const none = { role: 'assistant', content: 'Done.', function_call: { name: '', arguments: '' } }
   expect((await openaiChat(session).results({ choices: [{ message: none }] })).messages).toEqual([])
 })
+
+test('calls of one answer that have one id have a result each, in their order (PROV-1)', async () => {
+  const { got, session } = await openSession()
+  const call = (a: string) => ({
+    id: 'same',
+    type: 'function',
+    function: { name: 'far__put', arguments: `{"a":"${a}"}` },
+  })
+  const message = {
+    role: 'assistant',
+    content: null,
+    tool_calls: [call('b'), { ...call('c'), id: 7 }, call('d')],
+  }
+  const { messages } = await openaiChat(session).results({ choices: [{ message }] })
+  expect(got).toEqual([{ a: 'b' }, { a: 'c' }, { a: 'd' }])
+  const ids = ['same', 7, 'same']
+  expect(messages).toEqual(ids.map((id) => ({ role: 'tool', tool_call_id: id, content: 'put' })))
+})
+
+test('the message of a server that has no choices around it is answered (PROV-1)', async () => {
+  const { session } = await openSession()
+  const call = {
+    id: 'far__put_3p2j',
+    type: 'function',
+    function: { name: 'far__put', arguments: '{"a":"b"}' },
+  }
+  const answer = {
+    id: '104628b4',
+    finish_reason: 'TOOL_CALL',
+    message: { role: 'assistant', tool_calls: [call], tool_plan: 'I will put it.' },
+    usage: {},
+  }
+  const { messages } = await openaiChat(session).results(answer.message)
+  expect(messages).toEqual([{ role: 'tool', tool_call_id: call.id, content: 'put' }])
+})

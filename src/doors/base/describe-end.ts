@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../contract/base/json.ts'
-import type { Outcome } from '../../contract/base/result.ts'
+import type { ContentBlock, Outcome } from '../../contract/base/result.ts'
 import { resultText } from '../../kit/result/to-wire-result.ts'
 import type { CallEnd } from './create-batch.ts'
 
@@ -55,13 +55,7 @@ export function describeEnd(end: CallEnd, say: (text: string) => string): SdkRes
   }
   const { result } = end
   const { ok, outcome, callId, data, error } = result
-  const media = result.content.flatMap((block): SdkMedia[] => {
-    if (block.type === 'image' || block.type === 'audio')
-      return [{ kind: block.type, data: block.data, mimeType: block.mimeType }]
-    if (block.type !== 'resource' || block.blob === undefined) return []
-    const { blob, mimeType = 'application/octet-stream', name } = block
-    return [{ kind: 'file', data: blob, mimeType, ...(name !== undefined && { name }) }]
-  })
+  const media = result.content.flatMap(toMedia)
   return {
     ok,
     outcome,
@@ -73,6 +67,14 @@ export function describeEnd(end: CallEnd, say: (text: string) => string): SdkRes
       error: { code: error.code, reason: error.reason, ...(error.data && { data: { ...error.data } }) },
     }),
   }
+}
+
+function toMedia(block: ContentBlock): SdkMedia | [] {
+  if (block.type === 'image' || block.type === 'audio')
+    return { kind: block.type, data: block.data, mimeType: block.mimeType }
+  if (block.type !== 'resource' || block.blob === undefined) return []
+  const { blob, mimeType = 'application/octet-stream', name } = block
+  return { kind: 'file', data: blob, mimeType, ...(name !== undefined && { name }) }
 }
 
 /** A pending approval in the fields that a dialog shows. */

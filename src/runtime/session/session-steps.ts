@@ -32,6 +32,9 @@ export async function runStep(
   context: StepContext,
 ): Promise<StepResult> {
   const { results, endReason } = await context.run(calls, options)
+  // perf: most steps have nothing that waits, and are in order.
+  if (results.every(({ outcome }) => outcome !== 'waiting'))
+    return { results, waiting: [], order: results.map(({ callId }) => callId), endReason }
   const requestOf = (result: ToolResult, index: number): CallRequest =>
     toPlainRequest(calls[index], result, options.origin)
   return toStep(results, { requestOf, endReason, order: results.map(({ callId }) => callId) }, context)

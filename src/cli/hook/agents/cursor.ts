@@ -60,6 +60,8 @@ function readCursorMessage(message: JsonObject): HookMessage | string {
     const session = textOf(message, 'conversation_id', 'session_id')
     return session === undefined ? 'it has no "conversation_id"' : { kind: 'over', session }
   }
+  if (otherQuestions.has(event))
+    return `Handrail decides at "preToolUse", not at "${event}": take the hook out there, and run "handrail hook install cursor"`
   const kind = toolEvents[event]
   if (kind === undefined) return { kind: 'other' }
   // One conversation has the same id before and after a tool, whatever else the message says.
@@ -79,6 +81,13 @@ const toolEvents: { readonly [event: string]: 'before' | 'after' | 'failed' | un
   postToolUse: 'after',
   postToolUseFailure: 'failed',
 }
+
+/** Cursor asks at these about some of its calls too. To say nothing there would let them go on. */
+const otherQuestions: ReadonlySet<string> = new Set([
+  'beforeShellExecution',
+  'beforeMCPExecution',
+  'beforeReadFile',
+])
 
 /** `MCP:<tool>`, or `MCP:<server>:<tool>`. A server that is not told goes by the name of the agent. */
 function readServer(tool: string): { name: string; tool: string } | undefined {
