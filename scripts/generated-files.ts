@@ -22,6 +22,7 @@ import { planTools } from '../src/compose/sources/plan-tools.ts'
 import { userTools } from '../src/compose/sources/user-tools.ts'
 import { scheduleTools } from '../src/compose/sources/schedule-tools.ts'
 import { settingTools } from '../src/compose/sources/setting-tools.ts'
+import { searchTools } from '../src/compose/sources/search-tools.ts'
 import { skillTools } from '../src/compose/sources/skill-tools.ts'
 import { taskTools } from '../src/compose/sources/task-tools.ts'
 import { triggerTools } from '../src/compose/sources/trigger-tools.ts'
@@ -43,6 +44,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
         ...userTools().list(),
         ...scheduleTools().list(),
         ...settingTools().list(),
+        ...searchTools().list(),
         ...skillTools().list(),
         ...taskTools().list(),
         ...triggerTools().list(),

@@ -8,4 +8,5 @@ export type {
   LeftOutTool,
   ModelDoor,
   StrictOptions,
+  DeferLoadingOptions,
 } from './doors/base/model-door.ts'

@@ -6,10 +6,20 @@ export type {
   OpenAIChatContent,
   OpenAIChatReply,
   OpenAIChatTool,
+  OpenAIFoundTool,
+  OpenAIFunctionOutput,
+  OpenAIFunctionTool,
   OpenAIParameters,
   OpenAIResponse,
   OpenAIResponsesContent,
   OpenAIResponsesReply,
   OpenAIResponsesTool,
+  OpenAISearchOutput,
+  OpenAISearchTool,
 } from './doors/openai/messages.ts'
-export { openaiResponses, type OpenAIOptions, type OpenAIResponsesDoor } from './doors/openai/responses.ts'
+export {
+  openaiResponses,
+  type OpenAIOptions,
+  type OpenAIResponsesDoor,
+  type OpenAIResponsesOptions,
+} from './doors/openai/responses.ts'

@@ -49,7 +49,11 @@ export { triggerTools, type TriggerToolsOptions } from './compose/sources/trigge
 export { skillTools } from './compose/sources/skill-tools.ts'
 export { defineLongTool, type Asked, type LongSpec, type News } from './define/define-long-tool.ts'
 export type { AskedJob, JobCallback, JobNews, LongTool, StartedJob } from './contract/services/long-tool.ts'
+export { searchTools } from './compose/sources/search-tools.ts'
 export { taskTools } from './compose/sources/task-tools.ts'
+export type { ToolMatch, ToolMatches, ToolSearch } from './contract/services/tool-search.ts'
+export { createToolIndex } from './registry/search/create-tool-index.ts'
+export type { IndexedTool, ToolIndex } from './contract/registry.ts'
 export type {
   Annotations,
   Capabilities,

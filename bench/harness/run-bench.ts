@@ -13,6 +13,7 @@ const rowNames = [
   'telemetry',
   'evidence',
   'tasks',
+  'search',
   'memory',
   'startup',
   'hooks',

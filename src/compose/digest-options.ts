@@ -16,6 +16,7 @@ const aside = [
   'approve',
   'archive',
   'artifacts',
+  'deferredTools',
   'duplicates',
   'feeds',
   'lookup',

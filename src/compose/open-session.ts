@@ -17,6 +17,7 @@ import { findExclusion } from '../policy/effective-set.ts'
 import type { ViewLease } from '../registry/create-tool-catalog.ts'
 import { presentTool } from '../registry/catalog/present-tools.ts'
 import { toEntry } from '../registry/state/to-entry.ts'
+import { createFoundTools } from '../runtime/session/create-found-tools.ts'
 import { createPart } from '../runtime/session/create-part.ts'
 import { createSessionSkills } from '../runtime/session/create-session-skills.ts'
 import { createSessionMode } from '../runtime/session/create-session-mode.ts'
@@ -107,6 +108,7 @@ export function openSession(
     kept,
     todos: kept?.todos ?? createPart(),
     ownSkills,
+    found: kept?.found ?? createFoundTools(),
     presentation: presentTool,
     listener: (event) => around.listener(event),
     watched: () => around.watched(),

@@ -59,25 +59,24 @@ export async function openRuntimeParts(
   operatedBy: TenantContext['operatedBy'],
 ): Promise<RuntimeParts> {
   const checker = createSchemaChecker()
-  const { secrets = {}, duplicates = 'error', now = Date.now } = options
+  const { secrets = {}, duplicates = 'error', now = Date.now, deferredTools } = options
   const services = withAgentDefinitions(options.services)
   const redactor = createGrowingRedactor(Object.values(secrets))
   const onError = createErrorLog(options.onError, redactor)
   const announcements = createAnnouncements(options, onError)
   const report = (about: RegistryReport) => announcements.report(about)
+  const registering = { checker, duplicates, deferredTools, services }
   const [resolved, registration] = runTogether(
     () => resolveRuntimeOptions(options, checker),
-    () => prepareRegistration(toSources(options.tools ?? []), { checker, duplicates, services, report }),
+    () => prepareRegistration(toSources(options.tools ?? []), { ...registering, report }),
   )
   const observer = await openObserver(options, onError)
   const stores = await openStores({ options, now: resolved.now, onError })
   const { evidence, store, artifacts, history } = stores
   const registry = createRegistry({
-    checker,
+    ...registering,
     store,
     evidence,
-    duplicates,
-    services,
     now,
     onReport: report,
     onNote: (note) => announcements.note(note),

@@ -18,6 +18,7 @@ export function checkConfiguration(configuration: Configuration): Issue[] {
   return [
     ...checkTools(configuration.allowedTools, '/allowedTools'),
     ...checkTools(configuration.disallowedTools, '/disallowedTools'),
+    ...checkTools(configuration.deferredTools, '/deferredTools'),
     ...checkEach(configuration.network?.hosts, '/network/hosts', {
       code: 'never_matches',
       find: findReachFlaw,

@@ -285,6 +285,10 @@ export const configurationSchema: JsonSchema = object(
     ),
     allowedTools: described(texts, 'Patterns of the tools that sessions may have. Default: all.'),
     disallowedTools: described(texts, 'Patterns of tools that no session has.'),
+    deferredTools: described(
+      texts,
+      'Patterns of tools that models are not shown until tools.search finds them, as in ["mcp.tracker.*"]. Default: none.',
+    ),
   },
   { description: "Handrail's configuration of one person." },
 )

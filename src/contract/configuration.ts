@@ -225,6 +225,8 @@ export interface Configuration {
   overlapCalls?: boolean
   allowedTools?: readonly string[]
   disallowedTools?: readonly string[]
+  /** Patterns of tools that models are not shown until `tools.search` finds them. Default: none. */
+  deferredTools?: readonly string[]
 }
 
 /** `<project>/handrail.json`: may only tighten what the person configured. */

@@ -20,6 +20,8 @@ export interface Registered {
   readonly identity: string
   /** The tool with what it comes from and who has it, whatever its definition: what is counted for one is counted for all of the same line. */
   readonly line: string
+  /** Models are not shown it until a search finds it. */
+  readonly deferred: boolean
   /** Schemas of an imported tool that use more than the subset are validated in full. */
   readonly fullValidation: boolean
 }
@@ -182,6 +184,24 @@ export interface PresentedTool {
   readonly outputSchema?: JsonSchema
   readonly annotations?: Annotations
   readonly presentation: Presentation
+  /** Whether it is deferred: it is shown because a search found it, or because all were asked for. */
+  readonly deferred?: true
+}
+
+/** What an index reads of a tool. */
+export interface IndexedTool {
+  /** Canonical name: the parts before the last dot say whose it is. */
+  readonly name: string
+  readonly title?: string
+  readonly description: string
+  readonly inputSchema: object
+}
+
+/** Tools that can be searched in plain words. */
+export interface ToolIndex<Found> {
+  readonly size: number
+  /** Everything that has one of the words, the best first. */
+  search(query: string): Iterable<Found>
 }
 
 /** The tools of one tenant at one moment. Never changes. */
@@ -192,6 +212,10 @@ export interface RegistryView {
   findCompatible(name: string): Registered | undefined
   /** In canonical order: by name, byte by byte. */
   list(): readonly Registered[]
+  /** The deferred tools that have one of the words, the best first. The first search makes an index. */
+  search(query: string): Iterable<Registered>
+  /** How many of its tools are deferred. */
+  readonly deferred: number
   readonly size: number
 }
 

@@ -121,9 +121,11 @@ export interface Session {
   readonly mode: Mode
   /**
    * The effective set, in stable order, as a model sees it: plain copies, to do with as one likes. With `shared`, the definitions
-   * themselves, which are frozen: the same objects as long as nothing changed of them, and nothing to copy for a set of thousands.
+   * themselves, which are frozen: the same objects as long as nothing changed of them, and nothing to copy for a set of thousands. Deferred tools that a
+   * search of the session found stand behind the others, in the order in which they were found; with `all`, those that were not found too, each in its
+   * place.
    */
-  tools(options?: { presentation?: Presentation; shared?: boolean }): readonly PresentedTool[]
+  tools(options?: { presentation?: Presentation; shared?: boolean; all?: boolean }): readonly PresentedTool[]
   /** One call in the pipeline. Never rejects for what happened to the call. */
   call(tool: string, input?: unknown, options?: Omit<CallRequest, 'tool' | 'input'>): Promise<ToolResult>
   /** The calls of one model answer: reads beside each other, writes alone, results in call order, one for each. */

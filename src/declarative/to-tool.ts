@@ -47,6 +47,7 @@ export function toTool(file: ToolFile, path: string, declaring: DeclaringContext
   return defineTool({
     ...toManifest(file, program.executable, declaring.bounds),
     needs: ['files', 'commands'],
+    ...(file.defer !== undefined && { defer: file.defer }),
     rawInput: file.input_schema,
     output: file.output_schema,
     plan: (input, context) => planCommand(file, toArgv(input), context),

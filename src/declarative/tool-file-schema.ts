@@ -79,6 +79,10 @@ export const toolFileSchema: JsonSchema = {
       { type: 'string', pattern: String.raw`^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*$` },
       'Hosts that the program may reach, such as "api.example.com" or "*.example.com". With any, the tool has the tag "network".',
     ),
+    defer: {
+      type: 'boolean',
+      description: 'Whether models are not shown the tool until tools.search finds it. Default false.',
+    },
     timeout_ms: {
       type: 'integer',
       minimum: 1,

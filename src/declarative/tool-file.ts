@@ -22,6 +22,7 @@ export interface ToolFile {
   env_allowlist: readonly string[]
   secrets: readonly string[]
   hosts: readonly string[]
+  defer?: boolean
   timeout_ms?: number
   stdout_limit_bytes: number
   stderr_limit_bytes: number

@@ -15,7 +15,7 @@ import type { AnySpec } from './tool-spec.ts'
 export function assembleTool(spec: AnySpec): Tool {
   const shape = toShape(spec)
   const { output, encode } = toOutputShape(spec)
-  const { compatible, unavailable, dispose } = spec
+  const { compatible, unavailable, defer, dispose } = spec
   // The types of the definers tie what these take to the schema, and the pipeline hands them what passed it.
   const run = spec.run as (...given: unknown[]) => unknown
   const plan = spec.plan as ((input: unknown, context: PlanContext) => Plan | Promise<Plan>) | undefined
@@ -24,6 +24,7 @@ export function assembleTool(spec: AnySpec): Tool {
     definition: toDefinition(spec, { input: shape.schema, output, needs: spec.needs ?? [] }),
     ...(compatible !== undefined && { compatible }),
     ...(unavailable !== undefined && { unavailable }),
+    ...(defer !== undefined && { defer }),
     ...(decode !== undefined && { decode }),
     ...(encode !== undefined && { encode }),
     ...(plan !== undefined && { plan: (input: unknown, context: PlanContext) => plan(input, context) }),

@@ -36,7 +36,13 @@ export function defineTool(spec: AnySpec): Tool {
   refuseUnknownSpec(spec, ownFields)
   refuseFaulty(spec, findMissingRun(spec))
   refuseFaulty(spec, findNoFunctions(spec, ['run', 'plan', 'dispose']))
+  refuseFaulty(spec, findWrongDefer(spec))
   return assembleTool(spec)
+}
+
+function findWrongDefer({ defer }: { defer?: unknown }): Issue[] {
+  if (defer === undefined || typeof defer === 'boolean') return []
+  return [{ pointer: '/defer', code: 'wrong_type', message: 'Give true or false.' }]
 }
 
 function findMissingRun({ run }: Partial<AnySpec>): Issue[] {
@@ -52,6 +58,7 @@ const ownFields: readonly (keyof AnySpec)[] = [
   'output',
   'needs',
   'compatible',
+  'defer',
   'plan',
   'run',
   'dispose',

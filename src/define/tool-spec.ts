@@ -30,6 +30,8 @@ export interface CommonSpec<Needs extends ServiceName> extends ManifestSpec {
   wireCase?: 'as-written' | 'snake_case'
   /** How models that know another name and input see the tool. */
   compatible?: CompatiblePresentation
+  /** Whether models are not shown it until `tools.search` finds it. Default: as its source says. */
+  defer?: boolean
   /** Frees what the tool holds when no caller can call it any more. */
   dispose?: () => void | Promise<void>
 }

@@ -57,6 +57,10 @@ export function createRegistry(options: RegistryOptions): ChangingRegistry {
     find: (name) => toolSets.view(allTenants).find(name),
     findCompatible: (name) => toolSets.view(allTenants).findCompatible(name),
     list: () => toolSets.view(allTenants).list(),
+    search: (query) => toolSets.view(allTenants).search(query),
+    get deferred() {
+      return toolSets.view(allTenants).deferred
+    },
     get size() {
       return toolSets.toolSet(allTenants).byName.size
     },

@@ -11,6 +11,8 @@ export interface RegistryOptions {
   store: Store
   evidence: Evidence
   duplicates: DuplicatePolicy
+  /** Patterns of tools that models are not shown until they are found. Default: none. */
+  deferredTools?: readonly string[] | undefined
   /** What the host hands in, by name. */
   services: Readonly<Record<string, unknown>>
   /** Milliseconds since the epoch. */

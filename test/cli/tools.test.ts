@@ -102,6 +102,7 @@ test.each([
     ['--side-effect', 'process'],
     ['code.enter_worktree', 'code.exit_worktree', 'code.run_command', 'job.stop'],
   ],
+  [['--search', 'undo a change', '--group', 'code', '--keyword', 'notebook'], ['code.edit_notebook']],
   [['--state', 'paused'], []],
 ])('tools %j finds %j (REG-4)', async (options, names) => {
   const { code, stdout } = await handrail(makePlace(), ['tools', ...options])

@@ -96,7 +96,7 @@ test('Chat Completions get images and documents in a message behind the results 
 test('the Responses API takes images and documents in the output (PROV-1)', async () => {
   const item = { type: 'function_call', call_id: 'a', name: 'see__plot', arguments: '' }
   const { messages } = await openaiResponses(await openSession()).results({ output: [item] })
-  expect(messages[0]?.output).toMatchObject([
+  expect(Object(messages[0]).output).toMatchObject([
     { type: 'input_text', text: 'A plot:' },
     { type: 'input_image', image_url: `data:image/png;base64,${png}` },
     { type: 'input_file', filename: 'paper.pdf' },

@@ -1,20 +1,26 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { SetupError } from 'handrail'
+import { SetupError, type RuntimeOptions } from 'handrail'
 import { mcpTools, type McpToolsOptions } from 'handrail/mcp'
+import { searchTools } from 'handrail/tools'
 import { expect, test } from 'vitest'
 import { makeFolder, openRuntime } from '../support/project.ts'
 import { fixtureTool, makeFixtureServer, said } from '../support/upstreams.ts'
 import { personSaying } from '../support/project.ts'
 
 /** A runtime that follows this file. */
-async function follow(mcpServers: object, more: Partial<McpToolsOptions> = {}) {
+async function follow(
+  mcpServers: object,
+  more: Partial<McpToolsOptions> = {},
+  tools: RuntimeOptions['tools'] = [],
+) {
   const path = join(makeFolder(), 'mcp.json')
   const write = (servers: object) => writeFileSync(path, JSON.stringify({ mcpServers: servers }))
   write(mcpServers)
   const issues: string[] = []
   const feed = mcpTools({ path, follow: true, ...more })
   const runtime = await openRuntime({
+    tools,
     feeds: [feed],
     approve: personSaying('allow_once').approve,
     onError: ({ cause }) => issues.push(String(cause)),
@@ -183,4 +189,19 @@ test('a secret that is not there keeps its server from being used, and says whic
   const { runtime, issues } = await follow({ one: { ...server.file, env: { KEY: '${NOT_GIVEN}' } } })
   await runtime.settled(10_000)
   expect(issues.join()).toContain('The secret "NOT_GIVEN" is not there')
+})
+
+test('a server of the file is deferred, and shown again as soon as the file says so (POOL-8, MCP-1)', async () => {
+  const one = makeFixtureServer()
+  const { runtime, write, has } = await follow({ one: { ...one.file, defer: true } }, {}, [searchTools()])
+  await expect.poll(() => has('mcp.one.echo')).toBe(true)
+  const shown = () =>
+    runtime
+      .session()
+      .tools()
+      .map(({ tool }) => tool)
+  expect(shown()).toContain('tools.search')
+  expect(shown()).not.toContain('mcp.one.echo')
+  write({ one: { ...one.file, defer: false } })
+  await expect.poll(shown).toContain('mcp.one.echo')
 })

@@ -237,6 +237,7 @@ const deciding: { [Name in keyof Required<RuntimeOptions>]: readonly NonNullable
   network: [{ privateHosts: ['127.0.0.1'] }, { hosts: [] }],
   allowedTools: [['a.b']],
   disallowedTools: [['a.d']],
+  deferredTools: [],
   sensitivePaths: [['private']],
   readRoots: [[folder]],
   writeRoots: [[folder]],

@@ -17,7 +17,7 @@ export function childTools(
   const own = [...(isWorker ? workerTools : []), ...(team === undefined ? [] : memberTools)]
   if (suggested === undefined && team === undefined) return undefined
   const reading = parent
-    .tools({ shared: true })
+    .tools({ shared: true, all: true })
     .filter(({ tool, annotations }) => tool.startsWith('code.') && annotations?.readOnlyHint === true)
     .map(({ tool }) => tool)
   return [...(suggested ?? []), ...own, ...reading]

@@ -8,6 +8,10 @@ export function findSchema(
   tool: string,
   presentation: Presentation | undefined,
 ): JsonSchema | undefined {
-  const tools = session.tools({ ...(presentation !== undefined && { presentation }), shared: true })
+  const tools = session.tools({
+    ...(presentation !== undefined && { presentation }),
+    shared: true,
+    all: true,
+  })
   return tools.find((each) => each.name === tool || each.tool === tool)?.inputSchema
 }

@@ -23,6 +23,7 @@ import { codeTools } from '../../compose/sources/code-tools.ts'
 import { assembleRuntime } from '../../compose/create-runtime.ts'
 import { declarativeTools } from '../../compose/sources/declarative-tools.ts'
 import { jobTools } from '../../compose/sources/job-tools.ts'
+import { searchTools } from '../../compose/sources/search-tools.ts'
 import { mcpTools } from '../../compose/sources/mcp-tools.ts'
 import { expandHome, realPlace } from '../../compose/options/resolve-places.ts'
 import type { RuntimeOptions } from '../../compose/options/runtime-options.ts'
@@ -335,6 +336,7 @@ export function ownSources({
     artifactTools(),
     codeTools({ shell, commands, languageServers }),
     jobTools(),
+    searchTools(),
     webTools({ search: webSearch }),
     ...(modelSettings === undefined ? [] : [settingTools({ settings: modelSettings })]),
     ...(triggers === undefined ? [] : [triggerTools({ triggers })]),

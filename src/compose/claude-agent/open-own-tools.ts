@@ -1,6 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { ToolResult } from '../../contract/base/result.ts'
 import type { Runtime, Session } from '../../contract/runtime.ts'
+import { listAll } from '../../doors/base/present-tools.ts'
 import { createSdkDoor, type SdkDoor } from '../../doors/base/create-sdk-door.ts'
 import { describeEnd } from '../../doors/base/describe-end.ts'
 import { meetsPatterns } from '../../kit/match/match-pattern.ts'
@@ -42,7 +43,7 @@ export function openOwnTools(
 ): OwnTools {
   const door = createSdkDoor(session, { approvals: runtime.approvals }, { anew: true })
   const presented = new Map(
-    session.tools().flatMap((tool) => (meetsPatterns(tools, tool.tool) ? [[tool.tool, tool] as const] : [])),
+    listAll(session).flatMap((tool) => (meetsPatterns(tools, tool.tool) ? [[tool.tool, tool] as const] : [])),
   )
   const say = (text: string): string => door.tools.say(text)
   const find = (name: string) => {
@@ -97,7 +98,7 @@ async function decide(
 
 /** Nothing that could run is run from here: a tool of the session that the agent is not handed is none to it. */
 function refuseUnknown(name: string, session: Session): Promise<ToolResult> {
-  const isKnown = session.tools({ shared: true }).some((tool) => tool.tool === name)
+  const isKnown = session.tools({ shared: true, all: true }).some((tool) => tool.tool === name)
   return session.call(isKnown ? `${serverName}.${name}` : name, {}, { origin: 'llm', rawName: name })
 }
 

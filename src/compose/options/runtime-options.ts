@@ -136,4 +136,5 @@ export const runtimeOptionFields: readonly (keyof RuntimeOptions)[] = [
   'overlapCalls',
   'allowedTools',
   'disallowedTools',
+  'deferredTools',
 ]

@@ -24,6 +24,7 @@ export interface ServerFile {
   headers?: Readonly<Record<string, string>>
   oauth?: OAuthFile
   network?: boolean | readonly string[]
+  defer?: boolean
   timeout_ms?: number
   connect_timeout_ms?: number
   protocol?: '2025-11-25' | '2026-07-28'

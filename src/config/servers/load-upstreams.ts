@@ -101,6 +101,7 @@ function toServer(name: string, file: ServerFile, home: string): UpstreamServer 
     name,
     transport,
     hosts: toHosts(file.network, transport),
+    defer: file.defer,
     timeoutMs: file.timeout_ms,
     connectMs: file.connect_timeout_ms,
     protocol: file.protocol,

@@ -39,6 +39,10 @@ export const serverFields: { readonly [field: string]: JsonSchema } = {
     { type: ['boolean', 'array'], items: text },
     'Which hosts its tools may reach: `true` all, `false` none, or patterns of hosts, each with or without a port beside 80 and 443, as in `db.example:5432`. Default: none on stdio, its own host on HTTP.',
   ),
+  defer: described(
+    flag,
+    'Whether models are not shown its tools until tools.search finds them. Default false.',
+  ),
   timeout_ms: described(count, 'The time limit of one call. Default: that of the configuration.'),
   connect_timeout_ms: described(count, 'How long it may take to connect. Default 30,000.'),
   protocol: described(

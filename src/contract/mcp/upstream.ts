@@ -19,6 +19,8 @@ export interface UpstreamServer {
     readonly deny: readonly string[]
     readonly readonly: readonly string[]
   }
+  /** Whether models are not shown its tools until a search finds them. Absent: they are shown. */
+  readonly defer?: boolean | undefined
   /** Whether it may ask for words of a model. */
   readonly sampling: boolean
   /** Only these tenants have its tools. Undefined: all. */

@@ -15,6 +15,7 @@ import type { Todos } from '../services/todo.ts'
 import type { Schedules } from '../services/schedules.ts'
 import type { Tasks } from '../services/tasks.ts'
 import type { Teams } from '../services/teams.ts'
+import type { ToolSearch } from '../services/tool-search.ts'
 
 /**
  * What a tool may name in `needs` and then finds in its context. Extend it by declaration merging
@@ -63,6 +64,8 @@ export interface Services {
   planMode: PlanMode
   /** What the agent of the session has to do. */
   todos: Todos
+  /** The tools that models are not shown until they are found. */
+  toolSearch: ToolSearch
 }
 
 /** Values of settings that the operator opened to models. Who reads or writes one holds it against what the operator declared. */
@@ -94,4 +97,5 @@ export const ownServices = [
   'modelSettings',
   'teams',
   'parts',
+  'toolSearch',
 ] as const satisfies readonly (keyof Services)[]

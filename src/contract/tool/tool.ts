@@ -103,6 +103,8 @@ export interface Tool {
   readonly unavailable?: string
   /** An absolute path of a folder that its programs find and only read, wherever it lies. */
   readonly folder?: string
+  /** Whether it stays out of what models are shown until a search finds it. Default: as its source says. */
+  readonly defer?: boolean
   /** Turns the checked input into what `plan` and `run` take. Throws a `ToolFailure` or any error on a bad value. */
   decode?(input: JsonObject): unknown
   /** Says what the call would do, without doing it. May read; must not write. */
@@ -149,6 +151,8 @@ export interface ToolSource {
    * Default false.
    */
   readonly recalled?: boolean
+  /** Whether its tools stay out of what models are shown until a search finds them. Default false. */
+  readonly defer?: boolean
   /** Only these tenants have its tools. Default: those that it is registered for. */
   readonly tenants?: readonly string[]
   /** What its tools run on, such as the address of a server: at another place they are other tools, which no person said yes to. */

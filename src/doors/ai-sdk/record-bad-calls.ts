@@ -21,7 +21,7 @@ export type AiRepair = <Call extends AiBadCall>(bad: Call) => Promise<Call['tool
  */
 export function recordBadCalls(session: Session, door: SdkDoor): AiRepair {
   const isKnown = (name: string): boolean =>
-    session.tools({ shared: true }).some((each) => each.name === name || each.tool === name)
+    session.tools({ shared: true, all: true }).some((each) => each.name === name || each.tool === name)
   return async ({ toolCall }) => {
     const { toolCallId: id, toolName, input } = toolCall
     const tool = door.tools.find(toolName)

@@ -5,7 +5,7 @@ import { createDoor, type CallAnswer } from '../base/create-door.ts'
 import { toPlainSchema, type FittedTool } from '../base/fit-tools.ts'
 import { imageTypes, subtypeOf } from '../base/media-types.ts'
 import { fieldsOf, refuseMessage } from '../base/message-fields.ts'
-import type { DoorOptions, ModelDoor, StrictOptions } from '../base/model-door.ts'
+import type { DeferLoadingOptions, DoorOptions, ModelDoor, StrictOptions } from '../base/model-door.ts'
 import type { RuleQuery } from '../rules/find-rules.ts'
 import type { Part } from '../base/result-parts.ts'
 import { checkAnthropicRequest } from './check-request.ts'
@@ -19,8 +19,8 @@ import type {
 } from './messages.ts'
 
 /** Options of the door to the Messages API. */
-export interface AnthropicOptions extends DoorOptions, StrictOptions {
-  /** Marks the last tool, so that the definitions are cached: `true` for the usual time. Default: no mark. */
+export interface AnthropicOptions extends DoorOptions, StrictOptions, DeferLoadingOptions {
+  /** Marks the last tool that is shown from the start, so that the definitions are cached: `true` for the usual time. Default: no mark. */
   cacheControl?: true | AnthropicCacheControl
 }
 
@@ -33,36 +33,43 @@ export type AnthropicDoor = ModelDoor<AnthropicTool, AnthropicMessage, Anthropic
  */
 export function anthropic(session: Session, options: AnthropicOptions = {}): AnthropicDoor {
   const query: RuleQuery = { api: 'anthropic-messages', model: options.model }
+  const { cacheControl, deferLoading = false } = options
   return createDoor<AnthropicTool, AnthropicMessage, AnthropicReply>(session, options, {
     provider: 'Anthropic',
     query,
     names: providerNames.anthropic,
-    options: ['strict', 'cacheControl'],
-    define: (tools) => withCacheControl(tools.map(toTool), options.cacheControl),
+    options: ['strict', 'cacheControl', 'deferLoading'],
+    define: (tools) =>
+      tools.map((tool) => toTool(tool, { deferLoading, ...markOf(tool, tools, cacheControl) })),
     read,
-    reply: (answers) => [{ role: 'user', content: answers.map(toResult) }],
+    reply: (answers) => [{ role: 'user', content: answers.map((answer) => toResult(answer, deferLoading)) }],
     collect: collectAnthropic,
     check: (request) => checkAnthropicRequest(request, query),
   })
 }
 
-function toTool({ name, description, schema, strict }: FittedTool): AnthropicTool {
+function toTool(
+  { name, description, schema, strict, deferred }: FittedTool,
+  { deferLoading, ...mark }: Pick<AnthropicTool, 'cache_control'> & { deferLoading: boolean },
+): AnthropicTool {
   return {
     name,
     description,
     input_schema: { ...toPlainSchema(schema), type: 'object' },
     ...(strict && { strict }),
+    ...(deferLoading && deferred && { defer_loading: true }),
+    ...mark,
   }
 }
 
-function withCacheControl(
-  tools: AnthropicTool[],
+/** What is found later comes behind the mark, and changes nothing before it. */
+function markOf(
+  tool: FittedTool,
+  tools: readonly FittedTool[],
   control: AnthropicOptions['cacheControl'],
-): AnthropicTool[] {
-  const last = tools.at(-1)
-  if (last !== undefined && control !== undefined)
-    last.cache_control = control === true ? { type: 'ephemeral' } : { ...control }
-  return tools
+): Pick<AnthropicTool, 'cache_control'> {
+  if (control === undefined || tool !== tools.findLast(({ deferred }) => !deferred)) return {}
+  return { cache_control: control === true ? { type: 'ephemeral' } : { ...control } }
 }
 
 function read(message: unknown): readonly AskedCall[] {
@@ -81,12 +88,19 @@ function read(message: unknown): readonly AskedCall[] {
   })
 }
 
-function toResult({ call, parts, isError }: CallAnswer): AnthropicReply['content'][number] {
+function toResult(
+  { call, parts, isError, found = [] }: CallAnswer,
+  deferLoading: boolean,
+): AnthropicReply['content'][number] {
+  const references = deferLoading ? found : []
   return {
     type: 'tool_result',
     // As it came: an API that sends numbers takes them back.
     tool_use_id: (call.id ?? '') as string,
-    content: parts.map(toContent),
+    content:
+      references.length > 0
+        ? references.map(({ name }) => ({ type: 'tool_reference' as const, tool_name: name }))
+        : parts.map(toContent),
     ...(isError && { is_error: true }),
   }
 }

@@ -5,6 +5,8 @@ export interface AnthropicTool {
   input_schema: { type: 'object'; [keyword: string]: unknown }
   strict?: true
   cache_control?: AnthropicCacheControl
+  /** Loaded as soon as a result refers to it. */
+  defer_loading?: true
 }
 
 /** Marks the end of what is cached. */
@@ -32,6 +34,7 @@ export type AnthropicResultContent =
   | { type: 'text'; text: string }
   | { type: 'image'; source: AnthropicSource<'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'> }
   | { type: 'document'; source: AnthropicSource<'application/pdf'> }
+  | { type: 'tool_reference'; tool_name: string }
 
 /** The result of a call. */
 export interface AnthropicToolResult {

@@ -2,15 +2,18 @@ import type { CallRequest } from '../../contract/call-request.ts'
 import type { Issue } from '../../contract/base/json.ts'
 import { SetupError } from '../../contract/base/errors.ts'
 import type { StepResult } from '../../contract/pending-approval.ts'
+import type { ToolResult } from '../../contract/base/result.ts'
 import type { Session, StepOptions } from '../../contract/runtime.ts'
 import { findUnknownFields } from '../../kit/json/find-unknown-fields.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import type { NameLimits } from '../../kit/name-codec.ts'
+import { namesTools } from '../../kit/names-tools.ts'
 import type { AskedCall } from './asked-call.ts'
 import { createShownTools, type ShownTools } from './create-shown-tools.ts'
 import type { FittedTool } from './fit-tools.ts'
 import type { DoorCall, DoorOptions, DoorResults, DoorStep, ModelDoor, StrictOptions } from './model-door.ts'
 import type { RuleQuery } from '../rules/find-rules.ts'
+import { fieldsOf } from './message-fields.ts'
 import { readEvents } from './read-events.ts'
 import { toAnswer, type Answer } from './result-parts.ts'
 
@@ -37,6 +40,8 @@ export interface CallDialect<Definition, Message, Reply> {
 /** What goes back for one call. */
 export interface CallAnswer extends Answer {
   readonly call: DoorCall
+  /** The tools that the call found, as the provider takes them; undefined for one that did not search. */
+  readonly found?: readonly FittedTool[]
 }
 
 /** The way of calls out to a model and back. */
@@ -81,6 +86,7 @@ export function createCallDoor<Definition, Message, Reply>(
   const { presentation = 'canonical', onUnfit = 'throw', strict = false } = options
   const shown = createShownTools(session, { ...dialect, presentation, onUnfit, strict })
   const finish = (calls: readonly DoorCall[], taken: StepResult): DoorResults<Reply> => {
+    shown.look()
     const waiting = taken.waiting
     const messages =
       waiting.length > 0 || calls.length === 0 ? [] : dialect.reply(toAnswers(calls, taken, shown))
@@ -158,13 +164,24 @@ function toDoorCall({ id, name, cut, echo }: AskedCall): DoorCall {
 function toAnswers(
   calls: readonly DoorCall[],
   { results, order }: StepResult,
-  { wireNameOf }: ShownTools,
+  shown: ShownTools,
 ): CallAnswer[] {
+  const { wireNameOf } = shown
   const byId = new Map(results.map((result) => [result.callId, result]))
   return calls.flatMap((call, index) => {
     const result = byId.get(order[index] ?? '') ?? results[index]
-    return result === undefined ? [] : [{ call, ...toAnswer(result, { wireNameOf, cut: call.cut === true }) }]
+    if (result === undefined) return []
+    const found = findTools(result, shown)
+    const answer = toAnswer(result, { wireNameOf, cut: call.cut === true })
+    return [{ call, ...answer, ...(found !== undefined && { found }) }]
   })
+}
+
+function findTools(result: ToolResult, shown: ShownTools): readonly FittedTool[] | undefined {
+  if (!namesTools(result)) return undefined
+  const { tools } = fieldsOf(result.data)
+  const names = new Set(Array.isArray(tools) ? tools.map((each) => fieldsOf(each)['name']) : [])
+  return shown.fitted().tools.filter(({ canonical, deferred }) => deferred && names.has(canonical))
 }
 
 function checkStep(step: DoorStep): DoorStep {
@@ -183,6 +200,7 @@ const choices: { readonly [option: string]: readonly unknown[] } = {
   presentation: ['canonical', 'compatible'],
   onUnfit: ['throw', 'leave-out'],
   strict: [true, false, 'if-possible'],
+  deferLoading: [true, false],
 }
 
 function checkOptions(

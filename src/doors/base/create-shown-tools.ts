@@ -10,8 +10,10 @@ export interface ShownTools {
   fitted(): FittedTools
   /** The input that a tool means, of one that follows the schema that was shown last. */
   restore(name: string, input: unknown): unknown
-  /** The name in the presentation that a wire name was made from, of any tool that was ever shown. */
+  /** The name in the presentation that a wire name was made from, of any tool that was ever shown or is deferred. */
   decode(wireName: string): string | undefined
+  /** Learns the names of the tools that are shown by now, whether or not the provider takes them. */
+  look(): void
   /** The wire name of a canonical name, of any tool that was ever shown. */
   readonly wireNameOf: (canonical: string) => string | undefined
 }
@@ -52,7 +54,15 @@ export function createShownTools(session: Session, options: ShowOptions): ShownT
       return fitted
     },
     restore: (name, input) => last?.restore(name, input) ?? input,
-    decode: (wireName) => codec.decode(wireName),
+    decode(wireName) {
+      const known = codec.decode(wireName)
+      if (known !== undefined) return known
+      // A model may know a deferred tool by name.
+      const tools = session.tools({ presentation, shared: true, all: true })
+      if (tools.some(({ deferred }) => deferred === true)) meet(tools)
+      return codec.decode(wireName)
+    },
+    look: () => meet(session.tools({ presentation, shared: true })),
     wireNameOf,
   }
 }

@@ -16,6 +16,9 @@ export interface FittedTool {
   readonly description: string
   readonly schema: Keywords
   readonly strict: boolean
+  readonly canonical: string
+  /** Whether it is shown because a search found it. */
+  readonly deferred: boolean
 }
 
 /** The tools of a session, fitted to a provider. */
@@ -56,7 +59,10 @@ export function fitTools(tools: readonly PresentedTool[], options: FitOptions): 
     fitted.push(fit.tool)
     restores.set(tool.name, fit.restore)
   }
-  if (leftOut.length > 0 && options.onUnfit === 'throw') throw toError(leftOut, options)
+  // What a search found must not end a conversation.
+  const found = new Set(tools.flatMap(({ tool, deferred }) => (deferred === true ? [tool] : [])))
+  const refused = leftOut.filter(({ tool }) => !found.has(tool))
+  if (refused.length > 0 && options.onUnfit === 'throw') throw toError(refused, options)
   return {
     tools: fitted,
     leftOut,
@@ -83,7 +89,14 @@ function fitTool(
     const split = splitDescription(describe(tool, options), rules.find('tool-description')?.maxLength)
     const schema = withDescription(lowered.schema, split.rest)
     return {
-      tool: { name: options.encode(tool.name), description: split.first, schema, strict: isStrict },
+      tool: {
+        name: options.encode(tool.name),
+        description: split.first,
+        schema,
+        strict: isStrict,
+        canonical: tool.tool,
+        deferred: tool.deferred === true,
+      },
       restore: lowered.restore,
     }
   }

@@ -15,6 +15,15 @@ export interface DoorOptions {
   onUnfit?: 'throw' | 'leave-out'
 }
 
+/** For providers that load tools which a search found. */
+export interface DeferLoadingOptions {
+  /**
+   * The provider itself loads the tools that `tools.search` finds, so that what it has cached stays in use. For models that can do that. Default false:
+   * they stand behind the other tools.
+   */
+  deferLoading?: boolean
+}
+
 /** For providers that hold a model to the schema of its calls. */
 export interface StrictOptions {
   /**

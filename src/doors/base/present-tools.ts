@@ -1,6 +1,9 @@
+import type { Presentation } from '../../contract/base/call.ts'
 import type { JsonObject } from '../../contract/base/json.ts'
+import type { PresentedTool } from '../../contract/registry.ts'
 import type { Session } from '../../contract/runtime.ts'
 import { createNameCodec, providerNames } from '../../kit/name-codec.ts'
+import { searchingTool } from '../../kit/names-tools.ts'
 import type { SdkDoorOptions } from './door-options.ts'
 
 /** A tool as an SDK takes it. Its schema is a copy, to do with as the SDK likes. */
@@ -26,7 +29,7 @@ export interface WireTools {
 
 /** Presents the tools of a session under names that every provider takes: the narrowest limits of all of them hold. */
 export function presentTools(session: Session, { presentation }: SdkDoorOptions): WireTools {
-  const tools = session.tools(presentation === undefined ? {} : { presentation })
+  const tools = listAll(session, presentation)
   const codec = createNameCodec(
     tools.map(({ name }) => name),
     providerNames.gemini,
@@ -42,4 +45,11 @@ export function presentTools(session: Session, { presentation }: SdkDoorOptions)
   }))
   const known = new Map(list.flatMap((each) => [[each.tool, each] as const, [each.name, each] as const]))
   return { list, find: (name) => known.get(name), say: (text) => codec.inWireNames(text) }
+}
+
+/** All tools of a session, for an SDK that takes its tools once: deferred ones too, and none that searches, as nothing could join what the SDK has. */
+export function listAll(session: Session, presentation?: Presentation): readonly PresentedTool[] {
+  return session
+    .tools({ all: true, ...(presentation !== undefined && { presentation }) })
+    .filter(({ tool }) => tool !== searchingTool)
 }

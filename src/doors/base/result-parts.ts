@@ -1,4 +1,5 @@
 import type { ContentBlock, ToolResult } from '../../contract/base/result.ts'
+import { namesTools } from '../../kit/names-tools.ts'
 import { renameTools } from '../../kit/rename-tools.ts'
 import { resultText } from '../../kit/result/to-wire-result.ts'
 
@@ -31,7 +32,7 @@ export interface AnswerOptions {
 const cutNote =
   'The answer ended before this call was complete, so the call did not run. Make it again; if its input is long, in smaller parts.'
 
-/** A result in pieces. An error names tools as the model calls them, but for advice to the operator; what a tool returned stays as it is. */
+/** A result in pieces. An error, and what a search found, names tools as the model calls them, but for advice to the operator; what other tools returned stays as it is. */
 export function toAnswer(result: ToolResult, { wireNameOf, cut }: AnswerOptions): Answer {
   const { content, data, error, ok, callId, artifacts } = result
   const parts = content.map((block) => toPart(block, callId))
@@ -41,7 +42,10 @@ export function toAnswer(result: ToolResult, { wireNameOf, cut }: AnswerOptions)
   const [first, ...rest] = parts
   if (first === undefined)
     parts.push({ type: 'text', text: data === undefined ? result.summary : JSON.stringify(data) })
-  if (ok || error === undefined) return { parts: withoutBlank(parts), isError: !ok }
+  if (ok || error === undefined) {
+    const told = namesTools(result) ? parts.map((part) => inWireNames(part, wireNameOf)) : parts
+    return { parts: withoutBlank(told), isError: !ok }
+  }
   const says = first?.type === 'text' && first.text.startsWith(error.code)
   const text = says ? first.text : `${error.code} (${error.reason}): ${error.message}`
   const advice = error.data?.['advice']
@@ -56,6 +60,10 @@ export function toAnswer(result: ToolResult, { wireNameOf, cut }: AnswerOptions)
     ]),
     isError: true,
   }
+}
+
+function inWireNames(part: Part, wireNameOf: AnswerOptions['wireNameOf']): Part {
+  return part.type === 'text' ? { type: 'text', text: renameTools(part.text, wireNameOf) } : part
 }
 
 function toPart(block: ContentBlock, callId: string): Part {

@@ -20,8 +20,8 @@ export function checkResponsesRequest(request: object, given: RuleQuery): readon
       const { type, call_id: id } = fieldsOf(item)
       return type === wanted ? [{ at: `/input/${index}/call_id`, id }] : []
     })
-  const calls = of('function_call')
-  const results = of('function_call_output')
+  const calls = [...of('function_call'), ...of('tool_search_call')]
+  const results = [...of('function_call_output'), ...of('tool_search_output')]
   // The calls before may be kept at the provider.
   const isWhole = previous === undefined && conversation === undefined
   const own = listOf(tools).flatMap((tool, index) =>

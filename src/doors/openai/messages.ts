@@ -3,8 +3,24 @@ export interface OpenAIParameters {
   [keyword: string]: unknown
 }
 
-/** A tool as the Responses API takes it. */
-export interface OpenAIResponsesTool {
+/** What the Responses API takes as tools. */
+export type OpenAIResponsesTool = OpenAIFunctionTool | OpenAISearchTool
+
+/** The tool that searches, as the Responses API takes it when it loads by itself what is found. */
+export interface OpenAISearchTool {
+  type: 'tool_search'
+  execution: 'client'
+  description: string
+  parameters: OpenAIParameters
+}
+
+/** A tool that a search found. */
+export interface OpenAIFoundTool extends OpenAIFunctionTool {
+  defer_loading: true
+}
+
+/** A function as the Responses API takes it. */
+export interface OpenAIFunctionTool {
   type: 'function'
   name: string
   description: string
@@ -24,8 +40,20 @@ export type OpenAIResponsesContent =
   | { type: 'input_image'; image_url: string; detail: 'auto' }
   | { type: 'input_file'; filename: string; file_data: string }
 
+/** What is to be appended to the input for a call. */
+export type OpenAIResponsesReply = OpenAIFunctionOutput | OpenAISearchOutput
+
+/** What a search found, to be appended to the input. */
+export interface OpenAISearchOutput {
+  type: 'tool_search_output'
+  call_id: string
+  execution: 'client'
+  status: 'completed'
+  tools: OpenAIFoundTool[]
+}
+
 /** The result of a call, to be appended to the input. */
-export interface OpenAIResponsesReply {
+export interface OpenAIFunctionOutput {
   type: 'function_call_output'
   call_id: string
   output: string | OpenAIResponsesContent[]

@@ -43,6 +43,8 @@ export interface Preparation {
   /** What the host hands in, by name. Default: nothing. */
   services?: Readonly<Record<string, unknown>>
   options?: RegisterOptions
+  /** Patterns of tools that models are not shown until they are found. Default: none. */
+  deferredTools?: readonly string[] | undefined
   report(report: RegistryReport): void
 }
 
@@ -51,7 +53,7 @@ export interface Preparation {
  * SetupError with every issue of the tools that the program itself brings; what comes from outside is reported and left out.
  */
 export function prepareRegistration(sources: readonly ToolSource[], about: Preparation): Registration {
-  const { options = {}, checker } = about
+  const { options = {}, checker, deferredTools } = about
   const staged = stageTools(about.toolSets ?? createToolSets())
   const leftOver: Entry[] = []
   const issues: Issue[] = []
@@ -60,7 +62,12 @@ export function prepareRegistration(sources: readonly ToolSource[], about: Prepa
       about.report({ type: 'tool_quarantined', tool, source: source.id, message })
     const tenants = source.tenants ?? options.tenants
     for (const tool of source.list()) {
-      const entry = toEntry(tool, source, { checker, tenants, initial: options.state ?? 'enabled' })
+      const entry = toEntry(tool, source, {
+        checker,
+        tenants,
+        initial: options.state ?? 'enabled',
+        deferredTools,
+      })
       let taken = false
       for (const { scope, verdict } of judge(entry, { ...about, scopes: tenants ?? [allTenants] }, staged)) {
         if (verdict.issues.length > 0 && !entry.outside) issues.push(...verdict.issues)

@@ -1,6 +1,7 @@
-import type { RegistryView } from '../../contract/registry.ts'
+import type { RegistryView, ToolIndex } from '../../contract/registry.ts'
 import type { Entry } from '../state/to-entry.ts'
 import { allTenants } from '../state/tool-facts.ts'
+import { createToolIndex } from '../search/create-tool-index.ts'
 
 /** The tools of one scope: of one tenant alone, or of all. */
 export interface ToolSet {
@@ -89,11 +90,20 @@ function createView(general: ToolSet, own: ToolSet | undefined): RegistryView {
     (sorted ??= [...new Map([...general.byName, ...(own?.byName ?? [])]).values()].sort((left, right) =>
       left.definition.name < right.definition.name ? -1 : 1,
     ))
+  let index: ToolIndex<Entry> | undefined
+  let deferred: readonly Entry[] | undefined
+  const listDeferred = () => (deferred ??= list().filter((entry) => entry.deferred))
+  const search = (query: string): Iterable<Entry> =>
+    (index ??= createToolIndex(listDeferred(), ({ definition }) => definition)).search(query)
   if (own === undefined)
     return {
       find: (name) => general.byName.get(name),
       findCompatible: (name) => general.byCompatible.get(name),
       list,
+      search,
+      get deferred() {
+        return listDeferred().length
+      },
       size: general.byName.size,
     }
   return {
@@ -104,6 +114,10 @@ function createView(general: ToolSet, own: ToolSet | undefined): RegistryView {
       return own.byCompatible.get(name) ?? (hidden ? undefined : entry)
     },
     list,
+    search,
+    get deferred() {
+      return listDeferred().length
+    },
     get size() {
       return list().length
     },

@@ -5,6 +5,7 @@ import type { Tool, ToolDefinition, ToolSource } from '../../contract/tool/tool.
 import { canonicalJson } from '../../kit/json/canonical-json.ts'
 import { digest } from '../../kit/json/digest.ts'
 import { freezeDeeply } from '../../kit/json/freeze-deeply.ts'
+import { matchPattern } from '../../kit/match/match-pattern.ts'
 
 /** A registered tool with what only the registry wants to know of it. */
 export interface Entry extends Registered {
@@ -36,7 +37,12 @@ export function isOutside(source: ToolSource): boolean {
 export function toEntry(
   tool: Tool,
   source: ToolSource,
-  about: { checker: SchemaChecker; tenants: Entry['tenants']; initial: Entry['initial'] },
+  about: {
+    checker: SchemaChecker
+    tenants: Entry['tenants']
+    initial: Entry['initial']
+    deferredTools?: readonly string[] | undefined
+  },
 ): Entry {
   const imported =
     source.kind === 'mcp'
@@ -55,6 +61,7 @@ export function toEntry(
     tenants: about.tenants,
     place: source.place,
     initial: about.initial,
+    deferred: isDeferred(tool, source, about.deferredTools ?? []),
     needsFull: imported.full,
   })
 }
@@ -77,6 +84,7 @@ class Admitted implements Entry {
   readonly tenants: Entry['tenants']
   readonly place: Entry['place']
   readonly initial: Entry['initial']
+  readonly deferred: Entry['deferred']
   #needsFull: boolean | (() => boolean)
   #digest: string | undefined
   #identity: string | undefined
@@ -94,6 +102,7 @@ class Admitted implements Entry {
     this.tenants = known.tenants
     this.place = known.place
     this.initial = known.initial
+    this.deferred = known.deferred
     this.#needsFull = known.needsFull
   }
 
@@ -113,6 +122,14 @@ class Admitted implements Entry {
   get line(): string {
     return JSON.stringify([this.kind, this.source, this.definition.name, this.tenants?.toSorted()])
   }
+}
+
+/** What searches is found by nothing, so that it is always shown. */
+function isDeferred({ defer, definition }: Tool, source: ToolSource, patterns: readonly string[]): boolean {
+  if (definition.needs.includes('toolSearch')) return false
+  return (
+    (defer ?? source.defer ?? false) || patterns.some((pattern) => matchPattern(pattern, definition.name))
+  )
 }
 
 /** As registered tools and the store have it. */

@@ -1,6 +1,7 @@
 import type { ToolRestriction } from '../../contract/runtime.ts'
 import type { Fact, FactChange, Store } from '../../contract/store.ts'
 import { countKeptCalls } from './count-kept-calls.ts'
+import { createKeptFound } from './create-found-tools.ts'
 import {
   createSessionParts,
   nameOf,
@@ -142,6 +143,7 @@ function openKept(
       toPart: (todos) => ({ ...name, part: 'todos', todos }),
     }),
     skills: createKeptSkills(tenant, name, kept),
+    found: createKeptFound(name, { tenant, store, parts: kept.parts }),
     forget: () => store.append([], { facts: kept.parts().map((part) => without(toFact(tenant, part))) }),
   }
 }

@@ -68,8 +68,10 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     get mode() {
       return seed.mode.current()
     },
-    tools: ({ presentation = 'canonical', shared = false } = {}) =>
-      shared ? view.tools(presentation) : copyJson(view.tools(presentation)),
+    tools({ presentation = 'canonical', shared = false, all = false } = {}) {
+      const tools = view.tools(presentation, all)
+      return shared ? tools : copyJson(tools)
+    },
     available: () => describeAvailable(view.all(), calls.scope()),
     refresh() {
       view.refresh()

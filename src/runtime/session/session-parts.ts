@@ -18,6 +18,7 @@ export type Part = Named &
     | { part: 'plan'; plan: EnteredPlan }
     | { part: 'skill'; order: number; skill: LoadedSkill }
     | { part: 'todos'; todos: readonly Todo[] }
+    | { part: 'found'; name: string; order: number }
   )
 
 /** Whose it is: what is kept for one owner is nothing to another, also if both opened it at once. */
@@ -87,7 +88,7 @@ function restOf(part: Part): string {
   if (part.part === 'approval') return part.key
   if (part.part === 'open') return part.writer
   if (part.part === 'skill') return part.skill.name
-  return part.part === 'restriction' ? part.name : ''
+  return part.part === 'restriction' || part.part === 'found' ? part.name : ''
 }
 
 function toValue(part: Part): Json {
@@ -102,6 +103,8 @@ function isPart(value: unknown): value is Part {
   if (value['part'] === 'open') return typeof value['writer'] === 'string'
   if (value['part'] === 'approval')
     return typeof value['key'] === 'string' && isPlainObject(value['approval'])
+  if (value['part'] === 'found')
+    return typeof value['name'] === 'string' && typeof value['order'] === 'number'
   if (value['part'] === 'todos') return Array.isArray(value['todos'])
   const { part } = value
   return (part === 'restriction' || part === 'plan' || part === 'skill') && isPlainObject(value[part])

@@ -7,7 +7,7 @@ import type { RuntimeEvent } from '../../contract/events.ts'
 import type { ToolRestriction } from '../../contract/runtime.ts'
 import type { StepScope } from '../../contract/services/tasks.ts'
 import type { Todo } from '../../contract/services/todo.ts'
-import type { KeptPart, KeptSession } from '../state/session-book.ts'
+import type { FoundTools, KeptPart, KeptSession } from '../state/session-book.ts'
 import type { SessionSkills } from '../state/session-skills.ts'
 import type { SessionMode } from '../state/session-mode.ts'
 import type { Family } from '../state/family.ts'
@@ -45,6 +45,7 @@ export interface SessionSeed extends ViewSeed {
   kept: KeptSession | undefined
   todos: KeptPart<readonly Todo[]>
   ownSkills: SessionSkills
+  found: FoundTools
   /** Told when the session is closed and nothing of it runs any more. */
   onClosed(): void
   /** Whether the runtime is closed, so that no other session can be opened either. */

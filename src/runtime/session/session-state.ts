@@ -82,6 +82,8 @@ export function createSessionState(parts: SessionStateParts): SessionState {
     find,
     exclusion: (registered) => view.exclusion(registered),
     status: (registered) => view.status(registered),
+    search: (words) => view.search(words),
+    found: seed.found,
     names: () => view.names(),
     watched: () => listeners.size > 0 || seed.watched(),
     emit(event) {

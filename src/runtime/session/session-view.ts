@@ -1,6 +1,8 @@
 import type { Presentation } from '../../contract/base/call.ts'
 import type { PresentedTool, Registered, RegistryView, ToolStatus } from '../../contract/registry.ts'
 import type { TenantContext } from '../state/scope.ts'
+import { arrangeTools } from './arrange-tools.ts'
+import type { FoundTools } from '../state/session-book.ts'
 import type { SessionMode } from '../state/session-mode.ts'
 
 /** Where a session gets its tools from. */
@@ -15,6 +17,8 @@ export interface ViewSeed {
   readonly mode: Pick<SessionMode, 'current'>
   /** Has another version as soon as another exclusion may come out in the same context. */
   readonly restrictions: { readonly version: number }
+  /** The deferred tools that searches of this session found. */
+  readonly found: Pick<FoundTools, 'read'>
   /** The session that opened this one. */
   parent: Pick<SessionView, 'exclusion' | 'edition'> | undefined
   /** How a tool looks in a presentation. */
@@ -39,7 +43,10 @@ export interface SessionView {
   names(): Iterable<string>
   /** Every tool, callable or not. */
   all(): readonly Registered[]
-  tools(presentation: Presentation): readonly PresentedTool[]
+  /** What models are shown: deferred tools only if they were found, behind the others. With `all`, each in its place. */
+  tools(presentation: Presentation, all?: boolean): readonly PresentedTool[]
+  /** The deferred tools that can be called here and have one of the words, the best first. */
+  search(words: string): Iterable<Registered>
   /** Takes the tools of now; calls that run keep theirs. */
   refresh(): void
   /** Nothing runs: tools of before the last refresh are not needed any more. */
@@ -60,7 +67,7 @@ export function createSessionView(seed: ViewSeed): SessionView {
   const leases = createLeases(seed)
   let edition = 0
   const looked = new Map<Registered, Looked>()
-  const presented = new Map<Presentation, readonly PresentedTool[]>()
+  const presented = createPresented(seed, (show) => listed(show))
 
   const forget = (): void => {
     edition++
@@ -75,6 +82,8 @@ export function createSessionView(seed: ViewSeed): SessionView {
     (registered.tool.unavailable === undefined ? undefined : 'tool_not_available') ??
     seed.parent?.exclusion(registered) ??
     seed.exclusion(registered, basis.context())
+  const mayCall = (registered: Registered, status = registry.status(registered, tenant)): boolean =>
+    status.outage === undefined && excludes(registered, status) === undefined
   const look = (registered: Registered): Looked => {
     let found = looked.get(registered)
     if (found === undefined) {
@@ -88,8 +97,7 @@ export function createSessionView(seed: ViewSeed): SessionView {
     const shown: T[] = []
     for (const registered of leases.view().list()) {
       const status = registry.status(registered, tenant)
-      if (status.outage === undefined && excludes(registered, status) === undefined)
-        shown.push(show(registered, status))
+      if (mayCall(registered, status)) shown.push(show(registered, status))
     }
     return shown
   }
@@ -113,14 +121,13 @@ export function createSessionView(seed: ViewSeed): SessionView {
       lookAgain()
       yield* listed(({ definition }) => definition.name)
     },
-    tools(presentation) {
+    tools(presentation, all = false) {
       lookAgain()
-      let list = presented.get(presentation)
-      if (list === undefined) {
-        list = listed((registered, status) => seed.presentation(registered, { presentation, status }))
-        presented.set(presentation, list)
-      }
-      return list
+      return presented.get(presentation, all)
+    },
+    *search(words) {
+      lookAgain()
+      for (const registered of leases.view().search(words)) if (mayCall(registered)) yield registered
     },
     refresh() {
       leases.renew()
@@ -131,12 +138,35 @@ export function createSessionView(seed: ViewSeed): SessionView {
   }
 }
 
+type Listed = <T>(show: (registered: Registered, status: ToolStatus) => T) => T[]
+
+/** What models are shown, made when it is first asked for. */
+function createPresented(seed: ViewSeed, listed: Listed) {
+  const made = new Map<string, readonly PresentedTool[]>()
+  return {
+    get(presentation: Presentation, all: boolean): readonly PresentedTool[] {
+      const key = `${presentation} ${all}`
+      const known = made.get(key)
+      if (known !== undefined) return known
+      const callable = listed((registered, status) => ({
+        registered,
+        tool: seed.presentation(registered, { presentation, status }),
+      }))
+      const list = arrangeTools(callable, { all, found: seed.found.read() })
+      made.set(key, list)
+      return list
+    },
+    clear: () => made.clear(),
+  }
+}
+
 /** What exclusions depend on, as of the last look. */
 function createBasis(seed: ViewSeed) {
   let context = seed.tenant()
   let version = -1
   let above = -1
   let restricted = -1
+  let found = seed.found.read()
   let mode = seed.mode.current()
   return {
     context: () => context,
@@ -147,13 +177,15 @@ function createBasis(seed: ViewSeed) {
       const narrowed = seed.restrictions.version
       const parent = seed.parent?.edition() ?? 0
       const current = seed.mode.current()
+      const foundNow = seed.found.read()
       const isSame = now === context && latest === version && narrowed === restricted
-      if (isSame && parent === above && current === mode) return false
+      if (isSame && parent === above && current === mode && foundNow === found) return false
       context = now
       version = latest
       above = parent
       restricted = narrowed
       mode = current
+      found = foundNow
       return true
     },
   }

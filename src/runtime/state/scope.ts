@@ -34,7 +34,7 @@ import type { JobTable } from './job-table.ts'
 import type { SessionPartCalls } from './part-of.ts'
 import type { RunningCalls } from './running-calls.ts'
 import type { Endings } from './endings.ts'
-import type { KeptPart, SessionApprovals, SessionBook } from './session-book.ts'
+import type { FoundTools, KeptPart, SessionApprovals, SessionBook } from './session-book.ts'
 import type { SessionMode } from './session-mode.ts'
 import type { SessionSkills } from './session-skills.ts'
 import type { Slots, ToolSlots } from './slots.ts'
@@ -157,6 +157,10 @@ export interface SessionState {
   exclusion(registered: Registered): string | undefined
   /** Where a tool stood when it was last looked for. */
   status(registered: Registered): ToolStatus
+  /** The deferred tools that are in the set and have one of the words, the best first. */
+  search(words: string): Iterable<Registered>
+  /** Those that searches found. */
+  readonly found: FoundTools
   /** Names a model may be pointed to. */
   names(): Iterable<string>
   watched(): boolean

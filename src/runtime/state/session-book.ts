@@ -38,6 +38,14 @@ export interface KeptPart<Value> {
   write(value: Value | undefined): Promise<void>
 }
 
+/** The deferred tools that searches of a session found. */
+export interface FoundTools {
+  /** Canonical names, in the order in which they were found: the same list for as long as none is added. */
+  read(): readonly string[]
+  /** Adds those that are not among them. Rejects if the store does not take it. */
+  add(names: readonly string[]): Promise<void>
+}
+
 /** Plan mode that a call entered. */
 export interface EnteredPlan {
   /** The mode that the session had before. */
@@ -65,6 +73,7 @@ export interface KeptSession {
   readonly plan: KeptPart<EnteredPlan>
   readonly todos: KeptPart<readonly Todo[]>
   readonly skills: SessionSkills
+  readonly found: FoundTools
   /** Forgets all of it. Resolves when that is durable. */
   forget(): Promise<void>
 }

@@ -88,6 +88,8 @@ const noTools: RegistryView = {
   find: () => undefined,
   findCompatible: () => undefined,
   list: () => [],
+  search: () => [],
+  deferred: 0,
   size: 0,
 }
 

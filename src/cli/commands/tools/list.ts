@@ -10,6 +10,7 @@ import {
 import type { Runtime } from '../../../contract/runtime.ts'
 import { mcpTools, type McpTools } from '../../../compose/sources/mcp-tools.ts'
 import { presentTool } from '../../../registry/catalog/present-tools.ts'
+import { createToolIndex } from '../../../registry/search/create-tool-index.ts'
 import { readText } from '../../arguments/caller.ts'
 import type { CommandLine } from '../../base/command.ts'
 import { countOf } from '../../render/count-of.ts'
@@ -18,6 +19,8 @@ import { readChoice } from '../../terminal/read-choice.ts'
 import { showJson, showLine } from '../../base/show-safely.ts'
 import { findPlaces, wireRuntime } from '../../setup/wire.ts'
 import type { ToolsVerb } from './verb.ts'
+
+const mostFound = 20
 
 interface Listed {
   presented: PresentedTool
@@ -37,10 +40,12 @@ export const listVerb: ToolsVerb = {
     try {
       const { tenant } = query
       const session = runtime.session({ role, ...(tenant !== undefined && { tenant }) })
-      const callable = new Set(session.tools({ shared: true }).map(({ tool }) => tool))
-      const listed = find(runtime, query, presentation).filter(
+      const callable = new Set(session.tools({ shared: true, all: true }).map(({ tool }) => tool))
+      const words = readText(given, 'search')
+      const every = find(runtime, query, presentation).filter(
         ({ presented }) => query.state !== undefined || callable.has(presented.tool),
       )
+      const listed = words === undefined ? every : takeBest(every, words)
       process.stdout.write(
         given.options['json'] === true
           ? `${showJson(listed.map(toWireTool))}\n`
@@ -83,6 +88,12 @@ function find({ registry }: Runtime, query: ToolQuery, presentation: Presentatio
       ? []
       : [{ presented: presentTool(registered, { presentation, status }), status }]
   })
+}
+
+/** In the order in which a search of a model would find them. */
+function takeBest(listed: readonly Listed[], words: string): Listed[] {
+  const index = createToolIndex(listed, ({ presented }) => ({ ...presented, name: presented.tool }))
+  return [...index.search(words)].slice(0, mostFound)
 }
 
 function toWireTool({ presented, status }: Listed) {

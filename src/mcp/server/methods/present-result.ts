@@ -1,6 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { PresentedTool } from '../../../contract/registry.ts'
 import type { ToolResult } from '../../../contract/base/result.ts'
+import { namesTools } from '../../../kit/names-tools.ts'
 import { toMcpResult } from '../../translate/to-mcp-result.ts'
 import type { Readable } from '../../translate/to-mcp-content.ts'
 
@@ -24,6 +25,13 @@ export function presentResult(
   const shown = toMcpResult(result, tool, readable)
   const { error } = result
   const [first, ...rest] = shown.content
+  if (namesTools(result))
+    return {
+      ...shown,
+      content: shown.content.map((block) =>
+        block.type === 'text' ? { ...block, text: inWireNames(block.text) } : block,
+      ),
+    }
   if (error === undefined || first?.type !== 'text') return shown
   const advice = error.data?.['advice']
   const kept = typeof advice === 'string' ? advice : ''

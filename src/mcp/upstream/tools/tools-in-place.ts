@@ -74,7 +74,15 @@ export function createToolsInPlace({ server, host, before, toTool }: ToolsInPlac
     const removed = [...inherited, ...inPlace.keys()].filter((name) => !next.has(name))
     if (changed.length > 0 || removed.length > 0 || news.length > 0)
       await host.change({
-        source: { id, kind: 'mcp', place, pinnedFields: fieldsOfServers, supersedes: true, recalled },
+        source: {
+          id,
+          kind: 'mcp',
+          place,
+          pinnedFields: fieldsOfServers,
+          supersedes: true,
+          recalled,
+          ...(server.defer !== undefined && { defer: server.defer }),
+        },
         tools: changed.map(([, { tool }]) => tool),
         faulty: news,
         removed,

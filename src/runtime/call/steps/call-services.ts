@@ -17,6 +17,7 @@ import { openAgents, openTeams } from '../../keep/open-agents.ts'
 import { openModelSettings } from '../../keep/open-model-settings.ts'
 import { openSchedules } from '../../planning/open-schedules.ts'
 import { createSessionJobs } from '../../keep/session-jobs.ts'
+import { openToolSearch } from './open-tool-search.ts'
 import type { RunWatch } from '../../limits/run-watch.ts'
 import { redactorOf } from '../../record/treatments.ts'
 import type { Admitted } from '../../state/call-state.ts'
@@ -77,6 +78,7 @@ const openers: { readonly [service: string]: (opening: Opened) => unknown } = {
   planMode: ({ admitted, scope }) => openPlanMode(admitted, scope),
   skills: ({ scope }) => openSkills(scope),
   todos: ({ admitted, scope }) => openTodos(admitted, scope),
+  toolSearch: ({ scope }) => openToolSearch(scope),
   tasks: ({ admitted, scope, watch }) => openTasks(admitted, scope, watch),
   schedules: ({ admitted, scope, watch }) => openSchedules(admitted, scope, ended(watch)),
   modelSettings: ({ admitted, scope, watch }) => openModelSettings(admitted, scope, ended(watch)),
