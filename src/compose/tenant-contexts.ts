@@ -68,6 +68,7 @@ export type SharedContext = Pick<
   | 'running'
   | 'slots'
   | 'agentHost'
+  | 'isolates'
   | 'observer'
   | 'now'
   | 'tick'

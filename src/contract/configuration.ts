@@ -169,7 +169,7 @@ export interface SkillsConfiguration {
 }
 
 /** Groups of built-in tools that there are only if they are asked for. */
-export const toolGroups = ['agent', 'plan', 'schedule', 'skill', 'task', 'user'] as const
+export const toolGroups = ['agent', 'code_mode', 'plan', 'schedule', 'skill', 'task', 'user'] as const
 
 /** `<home>/config.json`. */
 export interface Configuration {

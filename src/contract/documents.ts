@@ -20,6 +20,7 @@ export type DocumentKind =
   | 'schedule_run'
   | 'schedule_book'
   | 'schedule_runner'
+  | 'program'
 
 /**
  * What work leaves behind, and what there may be too many of to be facts, such as the steps of a task. Unique by tenant, kind, group and id. Its value

@@ -1,0 +1,29 @@
+import type {
+  IsolatedProgram,
+  ProgramCall,
+  ProgramFault,
+  ProgramReply,
+} from '../../contract/services/isolates.ts'
+
+/** What the thread of programs is told: the first message of a program starts it, the others answer its calls. */
+export type ToThread =
+  | { readonly type: 'start'; readonly program: IsolatedProgram }
+  | { readonly type: 'replies'; readonly replies: readonly ProgramReply[] }
+
+/** What the thread says once it can run programs. */
+export interface ThreadReady {
+  readonly type: 'ready'
+}
+
+/** What the thread says of a program: how far it came, with the milliseconds that it computed so far. */
+export type FromThread = { readonly computedMs: number } & (
+  | { readonly type: 'calls'; readonly calls: readonly ProgramCall[] }
+  | { readonly type: 'ended'; readonly value?: string; readonly printed: string }
+  | {
+      readonly type: 'failed'
+      readonly fault: ProgramFault
+      readonly message: string
+      readonly line?: number
+      readonly printed: string
+    }
+)
