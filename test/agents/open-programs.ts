@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { createRuntime, defineTool, type RuntimeOptions, type Session, type ToolResult } from 'handrail'
-import { codeModeTools } from 'handrail/tools'
+import { codeModeTools, type ProgramLimits } from 'handrail/tools'
 import { atEnd } from '../support/at-end.ts'
 import { makeFolder } from '../support/project.ts'
 
 const numbered = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] } as const
 
 /** A runtime with tools that note what they did, and one that runs programs. */
-export async function openPrograms(changed: RuntimeOptions = {}) {
+export async function openPrograms(changed: RuntimeOptions = {}, limits: ProgramLimits = {}) {
   const did: string[] = []
   const folder = makeFolder({})
   const look = defineTool({
@@ -38,7 +38,7 @@ export async function openPrograms(changed: RuntimeOptions = {}) {
     home: folder,
     store: { path: join(folder, 'store.db') },
     ...changed,
-    tools: [look, note, codeModeTools(), ...(changed.tools ?? [])],
+    tools: [look, note, codeModeTools({ limits }), ...(changed.tools ?? [])],
   }
   const open = async () => {
     const runtime = await createRuntime(options)

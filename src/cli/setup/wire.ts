@@ -338,7 +338,7 @@ export function ownSources({
 
 const groupSources = {
   agent: [agentDefinitionTools, delegationTools],
-  code_mode: [codeModeTools],
+  code_mode: [() => codeModeTools()],
   plan: [planTools],
   schedule: [scheduleTools],
   skill: [skillTools],

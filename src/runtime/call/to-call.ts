@@ -8,9 +8,12 @@ import { takeInput } from './steps/take-input.ts'
 /** Which call's program makes a call. Callers of a session cannot name one. */
 export const parentCall = Symbol('parentCall')
 
+/** A call that a caller makes, or the program of a call. */
+export type Requested = CallRequest & { readonly [parentCall]?: string }
+
 /** A call as it comes to the pipeline. Everything of it is Handrail's own. `origin` is that of a request that names none. */
 export function toCall(
-  request: CallRequest & { readonly [parentCall]?: string },
+  request: Requested,
   about: { origin: Origin; session: SessionState; now: number },
 ): Call {
   const { origin = about.origin } = request

@@ -9,7 +9,7 @@ import { runProgram } from './run-program.ts'
 /** The programs that a call may run. */
 export function openCodeMode(admitted: Admitted, scope: CallScope, watch: RunWatch): CodeMode {
   return {
-    run: (code) => runProgram(code, { admitted, scope, watch }),
+    run: (code, limits = {}) => runProgram(code, { limits, admitted, scope, watch }),
     declare(patterns) {
       const tools = scope.session.opened().tools({ shared: true })
       return declareTools(tools.filter(({ tool }) => meetsPatterns(patterns, tool)))

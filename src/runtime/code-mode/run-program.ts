@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { ToolResult } from '../../contract/base/result.ts'
-import type { ProgramReport } from '../../contract/services/code-mode.ts'
+import type { ProgramLimits, ProgramReport } from '../../contract/services/code-mode.ts'
 import type {
   ProgramBounds,
   ProgramCall,
@@ -9,27 +9,31 @@ import type {
   ProgramState,
 } from '../../contract/services/isolates.ts'
 import { parseJson } from '../../kit/json/parse-json.ts'
-import { parentCall } from '../call/to-call.ts'
+import { parentCall, type Requested } from '../call/to-call.ts'
 import type { RunWatch } from '../limits/run-watch.ts'
-import type { Returning } from '../session/session-calls.ts'
 import type { Admitted } from '../state/call-state.ts'
 import type { CallScope } from '../state/scope.ts'
 import { placeProgram, type ProgramPlace } from './program-place.ts'
 import { toToolName } from './program-names.ts'
 import { toReply } from './to-reply.ts'
 
+const mebibyte = 1024 * 1024
+
 /** What one program may take. */
-const bounds: ProgramBounds = {
-  memoryBytes: 64 * 1024 * 1024,
-  computeMs: 10_000,
-  calls: 500,
-  inputLength: 1024 * 1024,
-  printedLength: 64 * 1024,
-  returnedLength: 256 * 1024,
+function toBounds({ computeMs = 10_000, memoryMb = 64, calls = 500 }: ProgramLimits): ProgramBounds {
+  return {
+    memoryBytes: memoryMb * mebibyte,
+    computeMs,
+    calls,
+    inputLength: mebibyte,
+    printedLength: 64 * 1024,
+    returnedLength: 256 * 1024,
+  }
 }
 
 /** The call whose program is run. */
 export interface ProgramRun {
+  readonly limits: ProgramLimits
   readonly admitted: Admitted
   readonly scope: CallScope
   readonly watch: RunWatch
@@ -46,7 +50,7 @@ export async function runProgram(code: string, run: ProgramRun): Promise<Program
   const place = await placeProgram(code, admitted, scope)
   const { at, id: seed } = place
   const about = { tenant: scope.session.principal.tenant, signal: watch.signal }
-  const program = scope.tenant.isolates.open({ code, at, seed, bounds }, about)
+  const program = scope.tenant.isolates.open({ code, at, seed, bounds: toBounds(run.limits) }, about)
   let calls = 0
   try {
     let state = await program.next()
@@ -95,7 +99,7 @@ async function makeCalls(
 }
 
 /** Its id says what it calls, so that a program that goes on and calls something else is told nothing of another call. */
-function toRequest({ name, input }: ProgramCall, place: string, { admitted, scope }: ProgramRun): Returning {
+function toRequest({ name, input }: ProgramCall, place: string, { admitted, scope }: ProgramRun): Requested {
   const { call, approve, elicit, caller } = admitted
   const tool = toToolName(name, scope.session)
   return {

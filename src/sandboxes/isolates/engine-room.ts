@@ -191,8 +191,8 @@ export class EngineRoom {
         .consume((made) => context.setProp(host, name, made))
     const textAt = (handle: QuickJSHandle | undefined): string =>
       handle === undefined ? '' : context.getString(handle)
-    put('call', (name, input) => context.newString(this.#call(textAt(name), input, context)))
-    put('print', (line) => void this.#addPrinted(textAt(line)))
+    put('call', (name, input) => context.newString(this.#call(parseText(textAt(name)), input, context)))
+    put('print', (line) => void this.#addPrinted(parseText(textAt(line))))
     put('ended', (json) => void (this.#end ??= this.#toEnd(json, context)))
     put('failed', (described) => void (this.#end ??= toThrown(textAt(described))))
     const now = context.newNumber(this.#program.at)
@@ -280,6 +280,11 @@ function toFault(name: string, message: string, stack: string): Fault {
     return { fault: 'memory', message: 'The program took more memory than it may.', ...at }
   if (name === 'SyntaxError') return { fault: 'syntax', message, ...at }
   return { fault: 'thrown', message: `${name === '' ? 'Error' : name}: ${message}`, ...at }
+}
+
+/** A text that came as JSON, as one that crosses as it is ends at its first NUL. */
+function parseText(json: string): string {
+  return textOf(JSON.parse(json))
 }
 
 function textOf(value: unknown): string {

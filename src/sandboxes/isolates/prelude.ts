@@ -48,7 +48,7 @@ export const prelude = String.raw`(host, now, seed) => {
   const toolCall = (name) => (input = {}) => new PlainPromise((resolve, reject) => {
     const json = stringify(input)
     if (json === undefined) throw new TypeError('The input of a tool is an object, such as { path: "notes.md" }.')
-    const refused = parse(call(name, json))
+    const refused = parse(call(stringify(name), json))
     const { stack } = new PlainError('')
     if (typeof refused === 'number') open[refused] = { __proto__: null, resolve, reject, stack }
     else reject(new ToolError(refused, stack))
@@ -72,7 +72,7 @@ export const prelude = String.raw`(host, now, seed) => {
       line += (index === 0 ? '' : ' ') + slice(shown(values[index]), 65536)
       if (line.length > 65536) break
     }
-    print(slice(line, 65536))
+    print(stringify(slice(line, 65536)))
   }
   replaced(globalThis, 'console', freeze({ __proto__: null, log, info: log, warn: log, error: log, debug: log }))
 

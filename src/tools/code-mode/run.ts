@@ -1,4 +1,4 @@
-import type { ProgramReport } from '../../contract/services/code-mode.ts'
+import type { ProgramLimits, ProgramReport } from '../../contract/services/code-mode.ts'
 import type { ToolOutput } from '../../contract/base/result.ts'
 import type { Tool } from '../../contract/tool/tool.ts'
 import { toolOutput } from '../../kit/result/tool-output.ts'
@@ -7,7 +7,7 @@ import { defineBuiltin } from '../define-builtin.ts'
 const hourMs = 3_600_000
 
 /** `code_mode.run`: a program that calls the tools of its session. */
-export function runTool(): Tool {
+export function runTool(limits: ProgramLimits): Tool {
   return defineBuiltin({
     name: 'code_mode.run',
     title: 'Run program',
@@ -46,7 +46,7 @@ export function runTool(): Tool {
     },
     decode: ({ code }) => code,
     plan: async () => ({ operations: [{ kind: 'other', resource: 'handrail:program' }], planned: null }),
-    run: async (code, { codeMode }) => show(await codeMode.run(code)),
+    run: async (code, { codeMode }) => show(await codeMode.run(code, limits)),
   })
 }
 
