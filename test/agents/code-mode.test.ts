@@ -86,7 +86,7 @@ test('each call of a program is recorded with the call that ran the program (NEX
 })
 
 test('a program cannot run programs, nor call what its session may not (NEXT-5, POOL-4)', async () => {
-  const { runtime, session } = shop()
+  const { runtime } = shop()
   const code =
     'const tries = [() => tools.code_mode__run({ code: "return 1" }), () => tools.shop__note({ n: 1 })]; const said = []; for (const call of tries) try { await call(); said.push("ok") } catch (error) { said.push(error.reason) }; return said'
   const reader = runtime.session({ disallowedTools: ['shop.note'] })
@@ -166,7 +166,6 @@ test('a program sees what a model would see: obligations and secrets hold before
 })
 
 test('a program that waits goes on after the decision, in another process too, and repeats no call (NEXT-5, APPR-1)', async () => {
-  const { session } = shop()
   const asking = await openPrograms()
   const code =
     'const { n } = await tools.shop__look({ n: 7 }); const drawn = [Math.random(), Date.now()]; await tools.shop__note({ n }); try { await tools.shop__note({ n: n + 1 }) } catch (error) { drawn.push(error.reason) }; return [...drawn, await tools.shop__note({ n: n + 2 })]'
@@ -261,7 +260,6 @@ test('an abort ends a program that computes at once, and one whose call runs (NE
 })
 
 test('calls of a program count against budgets and limits of the session, and the program is told (NEXT-5, BUD-1)', async () => {
-  const { session } = shop()
   const few = await openPrograms({
     policy: { budgets: [{ id: 'looks', unit: 'calls', limit: 2, each: [], tools: ['shop.look'] }] },
   })

@@ -38,9 +38,10 @@ export async function placeProgram(
   { call }: Pick<Admitted, 'call'>,
   scope: CallScope,
 ): Promise<ProgramPlace> {
-  const { store, now } = scope.tenant
+  const { tenant } = scope
+  const { store } = tenant
   const digest = store.digest(code)
-  const { call: me, toolCallId } = { call: call.id, toolCallId: call.toolCallId }
+  const { id: me, toolCallId } = call
   const { open, ended } = sortPrograms(scope)
   const same = open
     .filter((each) => each.code === digest && (each.toolCallId === toolCallId || !isOld(each, scope)))
@@ -51,9 +52,9 @@ export async function placeProgram(
       return { id: program.id, at: program.at, goesOn: true, keep: () => Promise.resolve() }
   }
   const program: StoredProgram = {
-    id: newId('program', now()),
+    id: newId('program', tenant.now()),
     code: digest,
-    at: now(),
+    at: tenant.now(),
     call: me,
     toolCallId,
   }

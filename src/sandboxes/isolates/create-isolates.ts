@@ -85,9 +85,9 @@ function startWorker(): Worker {
 
 interface ProgramPorts {
   readonly signal: AbortSignal
-  take(): Thread
-  keep(thread: Thread): void
-  drop(thread: Thread): void
+  readonly take: () => Thread
+  readonly keep: (thread: Thread) => void
+  readonly drop: (thread: Thread) => void
 }
 
 function openProgram(program: IsolatedProgram, { signal, take, keep, drop }: ProgramPorts): RunningProgram {

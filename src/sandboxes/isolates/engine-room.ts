@@ -192,7 +192,10 @@ export class EngineRoom {
     const textAt = (handle: QuickJSHandle | undefined): string =>
       handle === undefined ? '' : context.getString(handle)
     put('call', (name, input) => context.newString(this.#call(parseText(textAt(name)), input, context)))
-    put('print', (line) => void this.#addPrinted(parseText(textAt(line))))
+    put('print', (line) => {
+      this.#addPrinted(parseText(textAt(line)))
+      return undefined
+    })
     put('ended', (json) => void (this.#end ??= this.#toEnd(json, context)))
     put('failed', (described) => void (this.#end ??= toThrown(textAt(described))))
     const now = context.newNumber(this.#program.at)
