@@ -4,12 +4,7 @@ import type {
   QuickJSRuntime,
   QuickJSWASMModule,
 } from 'quickjs-emscripten-core'
-import type {
-  IsolatedProgram,
-  ProgramCall,
-  ProgramFault,
-  ProgramReply,
-} from '../../contract/services/isolates.ts'
+import type { IsolatedProgram, ProgramFault, ProgramReply } from '../../contract/services/isolates.ts'
 import type { FromThread } from './messages.ts'
 import { isBroken } from './load-engine.ts'
 import { prelude } from './prelude.ts'
@@ -17,12 +12,28 @@ import { toJavaScript } from './to-javascript.ts'
 
 type Said = FromThread extends infer Each ? (Each extends unknown ? Omit<Each, 'computedMs'> : never) : never
 
-/** A context of an engine, and what lies in it. */
+/** A context of an engine, and the functions of its prelude. */
 interface Room {
   readonly runtime: QuickJSRuntime
   readonly context: QuickJSContext
-  start: QuickJSHandle
-  settle: QuickJSHandle
+  readonly start: QuickJSHandle
+  readonly settle: QuickJSHandle
+  readonly take: QuickJSHandle
+  readonly tell: QuickJSHandle
+}
+
+/** What the prelude has to tell. */
+interface News {
+  readonly calls: readonly (readonly [name: string, input: string])[]
+  /** Calls that were made so far. */
+  readonly made: number
+  readonly end: {
+    readonly value?: string
+    readonly tooLong?: number
+    readonly thrown?: readonly string[]
+  } | null
+  readonly printed: string
+  readonly unprinted: number
 }
 
 /** Why a program cannot go on. */
@@ -39,13 +50,10 @@ const stackBytes = 256 * 1024
 export class EngineRoom {
   readonly #program: IsolatedProgram
   readonly #room: Room
-  #calls: ProgramCall[] = []
-  /** Ids of calls that were handed out and not answered. */
-  #handed: number[] = []
+  /** The first of the calls that were handed out and not answered, and how many were made. */
+  #firstOpen = 0
   #made = 0
-  #printed = ''
-  #unprinted = 0
-  #end: { value?: string } | Fault | undefined
+  #fault: Fault | undefined
   #computedMs = 0
   #deadline = Number.POSITIVE_INFINITY
   #isLate = false
@@ -77,8 +85,7 @@ export class EngineRoom {
 
   /** Hands in what its calls returned, and runs it on. */
   settle(replies: readonly ProgramReply[]): FromThread {
-    const answered = this.#handed.map((id, index) => ({ id, ...replies[index] }))
-    this.#handed = []
+    const answered = replies.map((reply, index) => ({ id: this.#firstOpen + index, ...reply }))
     return this.#compute(() => {
       const { context, settle } = this.#room
       const json = context.newString(JSON.stringify(answered))
@@ -91,15 +98,16 @@ export class EngineRoom {
   #compute(work: () => void): FromThread {
     const begun = performance.now()
     this.#deadline = begun + this.#program.bounds.computeMs - this.#computedMs
+    let said: Said
     try {
       work()
       this.#drain()
+      said = this.#isLate ? this.#toFailed(this.#tooLong()) : this.#report()
     } catch (error) {
-      this.#end = { fault: 'crashed', message: this.#explainCrash(error) }
+      said = { type: 'failed', fault: 'crashed', message: this.#explainCrash(error), printed: '' }
     }
-    if (this.#isLate) this.#end = this.#tooLong()
     this.#computedMs += performance.now() - begun
-    return { ...this.#report(), computedMs: this.#computedMs }
+    return { ...said, computedMs: this.#computedMs }
   }
 
   #explainCrash(error: unknown): string {
@@ -114,32 +122,52 @@ export class EngineRoom {
     if (done.error === undefined) return
     const fault = this.#read(done.error)
     done.error.dispose()
-    this.#end ??= fault
+    this.#fault ??= fault
   }
 
   #report(): Said {
-    const printed = this.#print()
-    const end = this.#end
-    if (end !== undefined && 'fault' in end) return { type: 'failed', ...end, printed }
-    if (this.#calls.length > 0) {
-      const calls = this.#calls
-      this.#calls = []
-      return { type: 'calls', calls }
+    if (this.#fault !== undefined) return this.#toFailed(this.#fault)
+    const { calls, made, end, printed, unprinted }: News = JSON.parse(this.#ask(this.#room.take))
+    if (calls.length > 0) {
+      this.#firstOpen = this.#made
+      this.#made = made
+      return { type: 'calls', calls: calls.map(([name, input]) => ({ name, input })) }
     }
-    if (end !== undefined) return { type: 'ended', ...end, printed }
-    return {
-      type: 'failed',
-      fault: 'stuck',
-      message:
-        'The program waits for a promise that nothing settles. Await only calls of tools, and what follows from them.',
-      printed,
+    if (end === null) return this.#toFailed(stuck)
+    if (end.thrown !== undefined) return this.#toFailed(toThrown(end.thrown))
+    if (end.tooLong !== undefined) return this.#toFailed(this.#tooLarge(end.tooLong))
+    const more = unprinted === 0 ? '' : `\n… ${unprinted} more characters were printed`
+    return { type: 'ended', ...(end.value !== undefined && { value: end.value }), printed: printed + more }
+  }
+
+  #toFailed(fault: Fault): Said {
+    return { type: 'failed', ...fault, printed: this.#printed() }
+  }
+
+  /** What it had printed; nothing if the engine has no room to say so. */
+  #printed(): string {
+    try {
+      return String(JSON.parse(this.#ask(this.#room.tell)))
+    } catch {
+      return ''
     }
   }
 
-  #print(): string {
-    return this.#unprinted === 0
-      ? this.#printed
-      : `${this.#printed}\n… ${this.#unprinted} more characters were printed`
+  /** The text that a function of the prelude returns. Nothing of the program runs for it, so it is not late. */
+  #ask(handle: QuickJSHandle): string {
+    const { context } = this.#room
+    this.#deadline = Number.POSITIVE_INFINITY
+    this.#isLate = false
+    const told = context.unwrapResult(context.callFunction(handle, context.undefined))
+    return told.consume((text) => context.getString(text))
+  }
+
+  #tooLarge(length: number): Fault {
+    const { returnedLength } = this.#program.bounds
+    return {
+      fault: 'returned',
+      message: `The program returned ${length} characters of JSON, and ${returnedLength} are the most. Return what is needed of it.`,
+    }
   }
 
   #tooLong(): Fault {
@@ -161,18 +189,18 @@ export class EngineRoom {
     const javascript = fault.fault === 'syntax' ? toJavaScript(wrapped) : fault
     if (!('code' in javascript)) {
       const { message, line } = javascript
-      this.#end = { ...fault, message, ...(line !== undefined && { line }) }
+      this.#fault = { ...fault, message, ...(line !== undefined && { line }) }
       return undefined
     }
     const second = context.evalCode(javascript.code, fileName, { strict: true })
     if (second.error === undefined) return second.value
-    this.#end = this.#read(second.error)
+    this.#fault = this.#read(second.error)
     second.error.dispose()
     return undefined
   }
 
   #dispose(result: ReturnType<QuickJSContext['callFunction']>): void {
-    if (result.error !== undefined) this.#end ??= this.#read(result.error)
+    if (result.error !== undefined) this.#fault ??= this.#read(result.error)
     ;(result.error ?? result.value).dispose()
   }
 
@@ -183,75 +211,30 @@ export class EngineRoom {
     return toFault(textOf(name), textOf(message), textOf(stack))
   }
 
-  #furnish(context: QuickJSContext): Pick<Room, 'start' | 'settle'> {
-    const host = context.newObject()
-    const put = (name: string, run: (...given: QuickJSHandle[]) => QuickJSHandle | undefined): void =>
-      context
-        .newFunction(name, (...given) => run(...given) ?? context.undefined)
-        .consume((made) => context.setProp(host, name, made))
-    const textAt = (handle: QuickJSHandle | undefined): string =>
-      handle === undefined ? '' : context.getString(handle)
-    put('call', (name, input) => context.newString(this.#call(parseText(textAt(name)), input, context)))
-    put('print', (line) => {
-      this.#addPrinted(parseText(textAt(line)))
-      return undefined
-    })
-    put('ended', (json) => void (this.#end ??= this.#toEnd(json, context)))
-    put('failed', (described) => void (this.#end ??= toThrown(textAt(described))))
-    const now = context.newNumber(this.#program.at)
-    const seed = context.unwrapResult(context.evalCode(JSON.stringify(toSeed(this.#program.seed))))
+  #furnish(context: QuickJSContext): Pick<Room, 'start' | 'settle' | 'take' | 'tell'> {
+    const { at: now, seed, bounds } = this.#program
+    const given = {
+      now,
+      seed: toSeed(seed),
+      mostCalls: bounds.calls,
+      mostInput: bounds.inputLength,
+      mostPrinted: bounds.printedLength,
+      mostReturned: bounds.returnedLength,
+    }
+    const json = context.newString(JSON.stringify(given))
     const build = context.unwrapResult(context.evalCode(prelude, 'prelude.js', { strict: true }))
-    const built = context.unwrapResult(context.callFunction(build, context.undefined, host, now, seed))
-    for (const each of [host, now, seed, build]) each.dispose()
-    const parts = { start: context.getProp(built, 'start'), settle: context.getProp(built, 'settle') }
-    built.dispose()
+    const built = context.unwrapResult(context.callFunction(build, context.undefined, json))
+    const part = (name: string): QuickJSHandle => context.getProp(built, name)
+    const parts = { start: part('start'), settle: part('settle'), take: part('take'), tell: part('tell') }
+    for (const each of [json, build, built]) each.dispose()
     return parts
   }
+}
 
-  /** Returns the id of the call, or why it is refused, as JSON text. */
-  #call(name: string, input: QuickJSHandle | undefined, context: QuickJSContext): string {
-    const { calls, inputLength } = this.#program.bounds
-    const length =
-      input === undefined ? 0 : context.getProp(input, 'length').consume((each) => context.getNumber(each))
-    if (this.#made >= calls)
-      return JSON.stringify({
-        code: 'QUOTA.BUDGET_EXCEEDED',
-        reason: 'program_calls',
-        message: `A program may make ${calls} calls, and this one has. Return what it found, and go on in another program.`,
-      })
-    if (length > inputLength)
-      return JSON.stringify({
-        code: 'SCHEMA.VALIDATION_FAILED',
-        reason: 'input_too_large',
-        message: `The input of "${name.slice(0, 200)}" has ${length} characters as JSON, and a program hands over ${inputLength} at most.`,
-      })
-    const id = this.#made++
-    this.#calls.push({
-      name: name.slice(0, 300),
-      input: input === undefined ? '{}' : context.getString(input),
-    })
-    this.#handed.push(id)
-    return String(id)
-  }
-
-  #toEnd(json: QuickJSHandle | undefined, context: QuickJSContext): { value?: string } | Fault {
-    if (json === undefined) return {}
-    const { returnedLength } = this.#program.bounds
-    const length = context.getProp(json, 'length').consume((each) => context.getNumber(each))
-    if (length <= returnedLength) return length === 0 ? {} : { value: context.getString(json) }
-    return {
-      fault: 'returned',
-      message: `The program returned ${length} characters of JSON, and ${returnedLength} are the most. Return what is needed of it.`,
-    }
-  }
-
-  #addPrinted(line: string): void {
-    const { printedLength } = this.#program.bounds
-    const text = this.#printed === '' ? line : `\n${line}`
-    const left = Math.max(0, printedLength - this.#printed.length)
-    this.#printed += text.slice(0, left)
-    this.#unprinted += Math.max(0, text.length - left)
-  }
+const stuck: Fault = {
+  fault: 'stuck',
+  message:
+    'The program waits for a promise that nothing settles. Await only calls of tools, and what follows from them.',
 }
 
 const fileName = 'program.js'
@@ -266,10 +249,8 @@ function toSeed(seed: string): number[] {
   })
 }
 
-function toThrown(described: string): Fault {
-  const parsed: unknown = JSON.parse(described)
-  const [name, message, stack] = Array.isArray(parsed) ? parsed : []
-  const fault = toFault(textOf(name), textOf(message), textOf(stack))
+function toThrown([name = '', message = '', stack = '']: readonly string[]): Fault {
+  const fault = toFault(name, message, stack)
   return fault.fault === 'syntax'
     ? { ...fault, fault: 'thrown', message: `SyntaxError: ${fault.message}` }
     : fault
@@ -283,11 +264,6 @@ function toFault(name: string, message: string, stack: string): Fault {
     return { fault: 'memory', message: 'The program took more memory than it may.', ...at }
   if (name === 'SyntaxError') return { fault: 'syntax', message, ...at }
   return { fault: 'thrown', message: `${name === '' ? 'Error' : name}: ${message}`, ...at }
-}
-
-/** A text that came as JSON, as one that crosses as it is ends at its first NUL. */
-function parseText(json: string): string {
-  return textOf(JSON.parse(json))
 }
 
 function textOf(value: unknown): string {

@@ -1,18 +1,20 @@
 /**
- * What stands in an isolate before its program does, as the text of an expression: a function that takes what the thread hands in, and returns what
- * starts the program and what settles its calls. Everything that it uses later it takes at its start, so that a program that changes built-in
- * objects changes its own world alone.
+ * What stands in an isolate before its program does, as the text of an expression: a function that takes the clock, the seed and the bounds as JSON
+ * text, and returns what starts the program, what settles its calls, and what takes the news of it. Everything that it uses later it takes at its
+ * start, so that a program that changes built-in objects changes its own world alone. News are JSON text that is put together here: what stands in
+ * it, no setter and no `toJSON` of the program sees.
  */
-export const prelude = String.raw`(host, now, seed) => {
+export const prelude = String.raw`(given) => {
   'use strict'
   const { parse, stringify } = JSON
   const { apply, construct, ownKeys } = Reflect
   const { freeze, defineProperty } = Object
   const PlainPromise = Promise, PlainError = Error, PlainDate = Date, PlainProxy = Proxy, text = String
-  const { call, print, ended, failed } = host
-  const slice = (value, length) => apply(''.slice, value, [0, length])
+  const { now, seed, mostCalls, mostInput, mostPrinted, mostReturned } = parse(given)
+  const { slice: cut } = text.prototype
+  const slice = (value, length) => apply(cut, value, [0, length])
   const replaced = (target, name, value) =>
-    defineProperty(target, name, { value, writable: true, configurable: true, enumerable: false })
+    defineProperty(target, name, { __proto__: null, value, writable: true, configurable: true, enumerable: false })
 
   let [a, b, c, d] = seed
   replaced(Math, 'random', () => {
@@ -24,6 +26,7 @@ export const prelude = String.raw`(host, now, seed) => {
     return (t >>> 0) / 4294967296
   })
   const clock = new PlainProxy(PlainDate, {
+    __proto__: null,
     construct: (target, given, wanted) => construct(target, given.length === 0 ? [now] : given, wanted),
     apply: () => new clock().toString(),
   })
@@ -35,8 +38,11 @@ export const prelude = String.raw`(host, now, seed) => {
   class ToolError extends PlainError {
     constructor(fields, stack) {
       super(fields.message)
-      for (const key of ownKeys(fields))
-        defineProperty(this, key, { value: fields[key], writable: true, configurable: true, enumerable: true })
+      const keys = ownKeys(fields)
+      for (let index = 0; index < keys.length; index++)
+        defineProperty(this, keys[index], {
+          __proto__: null, value: fields[keys[index]], writable: true, configurable: true, enumerable: true,
+        })
       replaced(this, 'name', 'ToolError')
       replaced(this, 'stack', stack)
     }
@@ -44,16 +50,29 @@ export const prelude = String.raw`(host, now, seed) => {
   replaced(globalThis, 'ToolError', ToolError)
 
   // Without a prototype, so that nothing a program puts there is found.
-  let open = { __proto__: null }
+  const open = { __proto__: null }
+  let made = 0, calls = '', printed = '', unprinted = 0, end = ''
   const toolCall = (name) => (input = {}) => new PlainPromise((resolve, reject) => {
     const json = stringify(input)
     if (json === undefined) throw new TypeError('The input of a tool is an object, such as { path: "notes.md" }.')
-    const refused = parse(call(stringify(name), json))
     const { stack } = new PlainError('')
-    if (typeof refused === 'number') open[refused] = { __proto__: null, resolve, reject, stack }
-    else reject(new ToolError(refused, stack))
+    if (made >= mostCalls)
+      return reject(new ToolError({
+        code: 'QUOTA.BUDGET_EXCEEDED',
+        reason: 'program_calls',
+        message: 'A program may make ' + mostCalls + ' calls, and this one has. Return what it found, and go on in another program.',
+      }, stack))
+    if (json.length > mostInput)
+      return reject(new ToolError({
+        code: 'SCHEMA.VALIDATION_FAILED',
+        reason: 'input_too_large',
+        message: 'The input of "' + slice(name, 200) + '" has ' + json.length + ' characters as JSON, and a program hands over ' + mostInput + ' at most.',
+      }, stack))
+    calls += (calls === '' ? '' : ',') + '[' + stringify(slice(name, 300)) + ',' + stringify(json) + ']'
+    open[made++] = { __proto__: null, resolve, reject, stack }
   })
   replaced(globalThis, 'tools', new PlainProxy(freeze({ __proto__: null }), {
+    __proto__: null,
     get: (_, name) => (typeof name === 'string' && name !== 'then' ? toolCall(name) : undefined),
   }))
 
@@ -72,17 +91,21 @@ export const prelude = String.raw`(host, now, seed) => {
       line += (index === 0 ? '' : ' ') + slice(shown(values[index]), 65536)
       if (line.length > 65536) break
     }
-    print(stringify(slice(line, 65536)))
+    line = printed === '' ? line : '\n' + line
+    const left = mostPrinted - printed.length
+    printed += slice(line, left)
+    if (line.length > left) unprinted += line.length - left
   }
   replaced(globalThis, 'console', freeze({ __proto__: null, log, info: log, warn: log, error: log, debug: log }))
 
+  const triple = (name, message, stack) => '[' + stringify(name) + ',' + stringify(message) + ',' + stringify(stack) + ']'
   const describe = (thrown) => {
     try {
       if (thrown instanceof PlainError) {
         const { name, message, stack } = thrown
-        return stringify([slice(text(name), 200), slice(text(message), 4000), slice(text(stack), 8000)])
+        return triple(slice(text(name), 200), slice(text(message), 4000), slice(text(stack), 8000))
       }
-      return stringify(['Error', 'The program threw ' + slice(shown(thrown), 4000), ''])
+      return triple('Error', 'The program threw ' + slice(shown(thrown), 4000), '')
     } catch {
       return '["Error","The program threw a value that cannot be shown.",""]'
     }
@@ -90,11 +113,12 @@ export const prelude = String.raw`(host, now, seed) => {
   const start = async (main) => {
     try {
       const returned = await main()
-      if (returned === undefined) return ended('')
-      const json = stringify(returned)
-      ended(json === undefined ? '' : json)
+      const json = returned === undefined ? undefined : stringify(returned)
+      if (json === undefined) end = '{}'
+      else if (json.length > mostReturned) end = '{"tooLong":' + json.length + '}'
+      else end = '{"value":' + stringify(json) + '}'
     } catch (thrown) {
-      failed(describe(thrown))
+      end = '{"thrown":' + describe(thrown) + '}'
     }
   }
   const settle = (json) => {
@@ -107,5 +131,12 @@ export const prelude = String.raw`(host, now, seed) => {
       else reject(new ToolError(error, stack))
     }
   }
-  return { __proto__: null, start, settle }
+  const take = () => {
+    const news = '{"calls":[' + calls + '],"made":' + made + ',"end":' + (end === '' ? 'null' : end) +
+      ',"printed":' + (end === '' ? '""' : stringify(printed)) + ',"unprinted":' + unprinted + '}'
+    calls = ''
+    return news
+  }
+  const tell = () => stringify(printed)
+  return { __proto__: null, start, settle, take, tell }
 }`
