@@ -12,10 +12,28 @@ import { toJavaScript } from './to-javascript.ts'
 
 type Said = FromThread extends infer Each ? (Each extends unknown ? Omit<Each, 'computedMs'> : never) : never
 
-/** A context of an engine, and the functions of its prelude. */
-interface Room {
+/** An engine that is ready for one program. */
+export interface ReadyEngine {
   readonly runtime: QuickJSRuntime
   readonly context: QuickJSContext
+  /** The function that the prelude is. */
+  readonly build: QuickJSHandle
+}
+
+/** Makes a context in an engine, which no other program gets. */
+export function readyEngine(engine: QuickJSWASMModule): ReadyEngine {
+  const runtime = engine.newRuntime()
+  runtime.setMaxStackSize(stackBytes)
+  const context = runtime.newContext()
+  return {
+    runtime,
+    context,
+    build: context.unwrapResult(context.evalCode(prelude, 'prelude.js', { strict: true })),
+  }
+}
+
+/** A context of an engine, and the functions of its prelude. */
+interface Room extends Omit<ReadyEngine, 'build'> {
   readonly start: QuickJSHandle
   readonly settle: QuickJSHandle
   readonly take: QuickJSHandle
@@ -58,17 +76,14 @@ export class EngineRoom {
   #deadline = Number.POSITIVE_INFINITY
   #isLate = false
 
-  constructor(engine: QuickJSWASMModule, program: IsolatedProgram) {
+  constructor({ runtime, context, build }: ReadyEngine, program: IsolatedProgram) {
     this.#program = program
-    const runtime = engine.newRuntime()
     runtime.setMemoryLimit(program.bounds.memoryBytes)
-    runtime.setMaxStackSize(stackBytes)
     runtime.setInterruptHandler(() => {
       this.#isLate ||= performance.now() > this.#deadline
       return this.#isLate
     })
-    const context = runtime.newContext()
-    this.#room = { runtime, context, ...this.#furnish(context) }
+    this.#room = { runtime, context, ...this.#furnish(context, build) }
   }
 
   /** Runs the program until it waits for replies, or ends. */
@@ -211,7 +226,7 @@ export class EngineRoom {
     return toFault(textOf(name), textOf(message), textOf(stack))
   }
 
-  #furnish(context: QuickJSContext): Pick<Room, 'start' | 'settle' | 'take' | 'tell'> {
+  #furnish(context: QuickJSContext, build: QuickJSHandle): Pick<Room, 'start' | 'settle' | 'take' | 'tell'> {
     const { at: now, seed, bounds } = this.#program
     const given = {
       now,
@@ -222,7 +237,6 @@ export class EngineRoom {
       mostReturned: bounds.returnedLength,
     }
     const json = context.newString(JSON.stringify(given))
-    const build = context.unwrapResult(context.evalCode(prelude, 'prelude.js', { strict: true }))
     const built = context.unwrapResult(context.callFunction(build, context.undefined, json))
     const part = (name: string): QuickJSHandle => context.getProp(built, name)
     const parts = { start: part('start'), settle: part('settle'), take: part('take'), tell: part('tell') }

@@ -1,12 +1,13 @@
 import { parentPort } from 'node:worker_threads'
-import { EngineRoom } from './engine-room.ts'
+import { EngineRoom, readyEngine } from './engine-room.ts'
 import { loadEngine } from './load-engine.ts'
 import type { FromThread, ThreadReady, ToThread } from './messages.ts'
 
 // A program reads no clock and no zone of the machine.
 Date.prototype.getTimezoneOffset = () => 0
 
-const makeEngine = await loadEngine()
+const loadNext = await loadEngine()
+const makeEngine = async () => readyEngine(await loadNext())
 /** Made ahead, so that a program starts at once. None is used twice. */
 let next = makeEngine()
 let room: EngineRoom | undefined
