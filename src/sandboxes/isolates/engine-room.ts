@@ -4,13 +4,16 @@ import type {
   QuickJSRuntime,
   QuickJSWASMModule,
 } from 'quickjs-emscripten-core'
-import type { IsolatedProgram, ProgramFault, ProgramReply } from '../../contract/services/isolates.ts'
+import type {
+  IsolatedProgram,
+  ProgramFault,
+  ProgramReply,
+  ProgramState,
+} from '../../contract/services/isolates.ts'
 import type { FromThread } from './messages.ts'
 import { isBroken } from './load-engine.ts'
 import { prelude } from './prelude.ts'
 import { toJavaScript } from './to-javascript.ts'
-
-type Said = FromThread extends infer Each ? (Each extends unknown ? Omit<Each, 'computedMs'> : never) : never
 
 /** An engine that is ready for one program. */
 export interface ReadyEngine {
@@ -113,7 +116,7 @@ export class EngineRoom {
   #compute(work: () => void): FromThread {
     const begun = performance.now()
     this.#deadline = begun + this.#program.bounds.computeMs - this.#computedMs
-    let said: Said
+    let said: ProgramState
     try {
       work()
       this.#drain()
@@ -140,7 +143,7 @@ export class EngineRoom {
     this.#fault ??= fault
   }
 
-  #report(): Said {
+  #report(): ProgramState {
     if (this.#fault !== undefined) return this.#toFailed(this.#fault)
     const { calls, made, end, printed, unprinted }: News = JSON.parse(this.#ask(this.#room.take))
     if (calls.length > 0) {
@@ -155,7 +158,7 @@ export class EngineRoom {
     return { type: 'ended', ...(end.value !== undefined && { value: end.value }), printed: printed + more }
   }
 
-  #toFailed(fault: Fault): Said {
+  #toFailed(fault: Fault): ProgramState {
     return { type: 'failed', ...fault, printed: this.#printed() }
   }
 

@@ -1,9 +1,4 @@
-import type {
-  IsolatedProgram,
-  ProgramCall,
-  ProgramFault,
-  ProgramReply,
-} from '../../contract/services/isolates.ts'
+import type { IsolatedProgram, ProgramReply, ProgramState } from '../../contract/services/isolates.ts'
 
 /** What the thread of programs is told: the first message of a program starts it, the others answer its calls. */
 export type ToThread =
@@ -16,14 +11,4 @@ export interface ThreadReady {
 }
 
 /** What the thread says of a program: how far it came, with the milliseconds that it computed so far. */
-export type FromThread = { readonly computedMs: number } & (
-  | { readonly type: 'calls'; readonly calls: readonly ProgramCall[] }
-  | { readonly type: 'ended'; readonly value?: string; readonly printed: string }
-  | {
-      readonly type: 'failed'
-      readonly fault: ProgramFault
-      readonly message: string
-      readonly line?: number
-      readonly printed: string
-    }
-)
+export type FromThread = ProgramState & { readonly computedMs: number }
