@@ -1,5 +1,5 @@
 // Bundles the JavaScript of each door into a few files, so that they load fast.
-import { readFileSync } from 'node:fs'
+import { copyFileSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
@@ -25,6 +25,7 @@ export async function bundleInto(dir: string, more: Readonly<Record<string, stri
       'cli/main': 'src/cli/main.ts',
       // Run in threads of their own.
       'workers/page-worker': 'src/sandboxes/pages/page-worker.ts',
+      'workers/isolate-worker': 'src/sandboxes/isolates/isolate-worker.ts',
       'workers/sandbox-writer': 'src/sandboxes/sandbox-runtime/writer-worker.ts',
       // Run as a process of its own.
       'workers/launch-programs': 'src/sandboxes/programs/launcher/launch-programs.ts',
@@ -52,4 +53,9 @@ export async function bundleInto(dir: string, more: Readonly<Record<string, stri
     comments: false,
   })
   await bundle.close()
+  // The engine of programs, which their worker loads.
+  copyFileSync(
+    join(root, 'node_modules/@jitl/quickjs-wasmfile-release-sync/dist/emscripten-module.wasm'),
+    join(dir, 'workers', 'quickjs.wasm'),
+  )
 }

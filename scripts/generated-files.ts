@@ -20,6 +20,7 @@ import { agentDefinitionTools } from '../src/compose/sources/agent-definition-to
 import { delegationTools } from '../src/compose/sources/delegation-tools.ts'
 import { planTools } from '../src/compose/sources/plan-tools.ts'
 import { userTools } from '../src/compose/sources/user-tools.ts'
+import { codeModeTools } from '../src/compose/sources/code-mode-tools.ts'
 import { scheduleTools } from '../src/compose/sources/schedule-tools.ts'
 import { settingTools } from '../src/compose/sources/setting-tools.ts'
 import { searchTools } from '../src/compose/sources/search-tools.ts'
@@ -42,6 +43,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
         ...jobTools().list(),
         ...planTools().list(),
         ...userTools().list(),
+        ...codeModeTools().list(),
         ...scheduleTools().list(),
         ...settingTools().list(),
         ...searchTools().list(),

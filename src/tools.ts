@@ -42,6 +42,8 @@ export type {
 } from './contract/services/schedules.ts'
 export type { RuntimeSchedules } from './contract/scheduler.ts'
 export { capletTools } from './compose/sources/caplet-tools.ts'
+export type { CodeMode, ProgramLimits, ProgramReport } from './contract/services/code-mode.ts'
+export { codeModeTools, type CodeModeToolsOptions } from './compose/sources/code-mode-tools.ts'
 export { scheduleTools } from './compose/sources/schedule-tools.ts'
 export type { ModelSettings } from './contract/tool/services.ts'
 export { settingTools, type SettingToolsOptions } from './compose/sources/setting-tools.ts'

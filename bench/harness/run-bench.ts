@@ -11,6 +11,7 @@ const rowNames = [
   'family',
   'governance',
   'telemetry',
+  'programs',
   'evidence',
   'tasks',
   'search',

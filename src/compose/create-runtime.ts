@@ -155,6 +155,7 @@ async function closeParts({
   registry,
   tenants,
   launcher,
+  isolates,
   stores,
 }: RuntimeParts): Promise<void> {
   approvals.close()
@@ -162,6 +163,7 @@ async function closeParts({
   await registry.close()
   await tenants.close()
   await launcher.close()
+  await isolates.close()
   await stores.close()
 }
 

@@ -13,6 +13,8 @@ import { createToolSlots } from '../runtime/limits/create-slots.ts'
 import { createConsents } from '../runtime/permission/consents.ts'
 import type { ApprovalBook } from '../runtime/state/approval-book.ts'
 import type { TenantContext } from '../runtime/state/scope.ts'
+import type { Isolates } from '../contract/services/isolates.ts'
+import { createIsolates } from '../sandboxes/isolates/create-isolates.ts'
 import { createLauncher, type Launcher } from '../sandboxes/programs/launcher/create-launcher.ts'
 import { runProgram } from '../sandboxes/programs/run-program.ts'
 import { createSessionBook } from '../runtime/session/create-session-book.ts'
@@ -43,6 +45,7 @@ export interface RuntimeParts {
   approvals: ApprovalBook
   tenants: TenantContexts
   launcher: Launcher
+  isolates: Isolates
   feeds: readonly OpenFeed[]
   books: Books
   /** What starts agents for calls, as soon as it is there: agents need the runtime that their tools are of. */
@@ -99,6 +102,7 @@ export async function openRuntimeParts(
   })
   const books = openBooks(options, { store, redactor, resolved, onError })
   const launcher = createLauncher()
+  const isolates = createIsolates()
   const agents: RuntimeParts['agents'] = { host: undefined }
   const kept = { store, evidence, artifacts, history }
   const shared = { registry, checker, ...kept, redactor, services, operatedBy, secrets }
@@ -112,6 +116,7 @@ export async function openRuntimeParts(
       approvals,
       agentHost: () => hostOf(agents),
       ...books,
+      isolates,
       running: createRunningCalls(),
       slots: createToolSlots(),
       observer,
@@ -128,7 +133,18 @@ export async function openRuntimeParts(
     redact: (text) => redactor.text(text),
     report: (tool, message) => onError({ call: '', tool, cause: new Error(redactor.text(message)) }),
   })
-  const opened = { resolved, registry, consents, approvals, tenants, launcher, feeds, agents, books }
+  const opened = {
+    resolved,
+    registry,
+    consents,
+    approvals,
+    tenants,
+    launcher,
+    isolates,
+    feeds,
+    agents,
+    books,
+  }
   return { ...opened, onError, redactor, announcements, stores }
 }
 

@@ -69,6 +69,7 @@ export type SharedContext = Pick<
   | 'running'
   | 'slots'
   | 'agentHost'
+  | 'isolates'
   | 'observer'
   | 'now'
   | 'tick'

@@ -177,7 +177,7 @@ export interface CapletsConfiguration {
 }
 
 /** Groups of built-in tools that there are only if they are asked for. */
-export const toolGroups = ['agent', 'plan', 'schedule', 'skill', 'task', 'user'] as const
+export const toolGroups = ['agent', 'code_mode', 'plan', 'schedule', 'skill', 'task', 'user'] as const
 
 /** `<home>/config.json`. */
 export interface Configuration {

@@ -23,6 +23,7 @@ export type DocumentKind =
   | 'schedule_runner'
   | 'job'
   | 'job_callback'
+  | 'program'
 
 /**
  * What work leaves behind, and what there may be too many of to be facts, such as the steps of a task. Unique by tenant, kind, group and id. Its value

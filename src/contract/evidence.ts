@@ -49,6 +49,8 @@ export interface BeginRecord {
   call: string
   /** The provider's id, where it gave one. */
   toolCallId?: string
+  /** The call whose program made it. */
+  parentCall?: string
   actor: string
   role: Role
   origin: Origin

@@ -29,6 +29,7 @@ import { expandHome, realPlace } from '../../compose/options/resolve-places.ts'
 import type { RuntimeOptions } from '../../compose/options/runtime-options.ts'
 import { delegationTools } from '../../compose/sources/delegation-tools.ts'
 import { planTools } from '../../compose/sources/plan-tools.ts'
+import { codeModeTools } from '../../compose/sources/code-mode-tools.ts'
 import { scheduleTools } from '../../compose/sources/schedule-tools.ts'
 import { createSkillRegistry } from '../../compose/sources/skill-registry.ts'
 import { skillTools } from '../../compose/sources/skill-tools.ts'
@@ -346,6 +347,7 @@ export function ownSources({
 
 const groupSources = {
   agent: [agentDefinitionTools, delegationTools],
+  code_mode: [() => codeModeTools()],
   plan: [planTools],
   schedule: [scheduleTools],
   skill: [skillTools],

@@ -109,6 +109,7 @@ export const errorTable = {
       tokens: 'Tokens of language models.',
       money: 'What the tokens of language models cost.',
       agents: 'The agents that a session may start.',
+      program_calls: 'The calls that one program may make.',
       repeats: 'The same call with the same input and the same result, too often in one session.',
     },
   },

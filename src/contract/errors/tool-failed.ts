@@ -93,6 +93,10 @@ export const toolFailed = {
     unknown_trigger: 'The operator declared no such trigger.',
     unknown_setting: 'No setting of this key is open to models.',
     setting_read_only: 'The setting is shown to models, and not set by them.',
+    program_failed: 'The program threw an error, or is not one; the message has its line.',
+    program_limit: 'The program took more time or memory than it may, or returned more.',
+    program_stale: 'The program waited, and what its calls returned cannot be shown to it any more.',
+    nested_program: 'A program cannot start another program.',
     exit_code: 'The command ended with a non-zero exit code.',
     protected_path:
       'The command made what other programs run or obey without asking, such as a git hook. That was renamed; what else it did stands.',

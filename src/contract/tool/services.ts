@@ -1,3 +1,4 @@
+import type { CodeMode } from '../services/code-mode.ts'
 import type { ChildAgents } from '../services/child-agents.ts'
 import type { AgentDefinitionRegistry } from '../services/agent-definition.ts'
 import type { Artifacts } from '../services/artifacts.ts'
@@ -40,6 +41,8 @@ export interface Services {
   pastCalls: PastCalls
   /** Agents that calls of the session start. */
   agents: ChildAgents
+  /** Programs that call the tools of the session. */
+  codeMode: CodeMode
   /** Tasks and their steps: those of the same tenant and actor. */
   tasks: Tasks
   /** What runs at times: that of the same tenant and actor. */
@@ -98,4 +101,5 @@ export const ownServices = [
   'teams',
   'parts',
   'toolSearch',
+  'codeMode',
 ] as const satisfies readonly (keyof Services)[]

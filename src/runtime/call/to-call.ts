@@ -5,9 +5,15 @@ import { newId } from '../../kit/new-id.ts'
 import type { SessionState } from '../state/scope.ts'
 import { takeInput } from './steps/take-input.ts'
 
+/** Which call's program makes a call. Callers of a session cannot name one. */
+export const parentCall = Symbol('parentCall')
+
+/** A call that a caller makes, or the program of a call. */
+export type Requested = CallRequest & { readonly [parentCall]?: string }
+
 /** A call as it comes to the pipeline. Everything of it is Handrail's own. `origin` is that of a request that names none. */
 export function toCall(
-  request: CallRequest,
+  request: Requested,
   about: { origin: Origin; session: SessionState; now: number },
 ): Call {
   const { origin = about.origin } = request
@@ -26,6 +32,7 @@ export function toCall(
     ...(request.idempotencyKey !== undefined && { idempotencyKey: request.idempotencyKey }),
     ...(request.consent !== undefined && { consent: request.consent }),
     ...(isTraceParent(request.trace) && { trace: request.trace }),
+    ...(request[parentCall] !== undefined && { parentCall: request[parentCall] }),
     ...(typeof request.rawName === 'string' && { rawName: request.rawName.slice(0, longestId) }),
     ...(rawId !== undefined && { rawId }),
   }

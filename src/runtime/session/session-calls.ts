@@ -5,7 +5,7 @@ import type { CallRequest } from '../../contract/call-request.ts'
 import { callError } from '../../kit/result/call-error.ts'
 import { runCall } from '../call/pipeline.ts'
 import { record } from '../call/steps/record.ts'
-import { toCall, toRawId } from '../call/to-call.ts'
+import { toCall, toRawId, type Requested } from '../call/to-call.ts'
 import { halt, startCall, type Called, type CallerOptions, type Halted } from '../state/call-state.ts'
 import type { Endings } from '../state/endings.ts'
 import type { CallScope, SessionState, TenantContext } from '../state/scope.ts'
@@ -44,7 +44,7 @@ export interface SessionCalls {
 export const answers = Symbol('answers')
 
 /** A call that comes to a session, or comes back. */
-export type Returning = CallRequest & { readonly [answers]?: string }
+export type Returning = Requested & { readonly [answers]?: string }
 
 export interface SessionCallsOptions {
   seed: SessionSeed

@@ -13,6 +13,7 @@ import type { ObservedAgent } from '../../contract/observed.ts'
 import type { Bounds, PolicyEngine } from '../../contract/policy.ts'
 import type { Ancestor, Mode, Principal } from '../../contract/base/principal.ts'
 import type { Registered, Registry, ToolStatus } from '../../contract/registry.ts'
+import type { Isolates } from '../../contract/services/isolates.ts'
 import type { Sandbox } from '../../contract/services/sandbox.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
 import type { ScheduleBook } from '../../contract/services/schedules.ts'
@@ -69,6 +70,7 @@ export interface TenantContext {
   readonly approvals: ApprovalBook
   readonly sessions: SessionBook
   readonly sandbox: Sandbox
+  readonly isolates: Isolates
   /** What starts agents for calls. */
   agentHost(): AgentHost
   readonly store: Store

@@ -136,7 +136,9 @@ function classify(call: CallRequest, { session }: CallScope): { kind: CallClass;
   const registered = session.find(call.tool, call.presentation ?? 'canonical')
   if (registered === undefined) return { kind: 'read' }
   const { name, tags, permission, concurrency } = registered.definition
-  const kind = tags.includes('agent') ? 'agent' : permission === 'readonly' ? 'read' : 'write'
+  // What the calls of a program do is not known ahead: it stands alone.
+  const isRead = permission === 'readonly' && !tags.includes('program')
+  const kind = tags.includes('agent') ? 'agent' : isRead ? 'read' : 'write'
   return { kind, ...(concurrency === 'serial' && { name }) }
 }
 

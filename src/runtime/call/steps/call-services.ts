@@ -13,6 +13,7 @@ import { createChangesPermit } from '../../permission/permit-changes.ts'
 import { toHold } from '../../permission/to-hold.ts'
 import { createHostPermit } from '../../permission/permit-host.ts'
 import { createSessionResources } from '../../keep/session-resources.ts'
+import { openCodeMode } from '../../code-mode/open-code-mode.ts'
 import { openAgents, openTeams } from '../../keep/open-agents.ts'
 import { openModelSettings } from '../../keep/open-model-settings.ts'
 import { openSchedules } from '../../planning/open-schedules.ts'
@@ -75,6 +76,7 @@ const openers: { readonly [service: string]: (opening: Opened) => unknown } = {
   agents: ({ admitted, scope, watch }) => openAgents(admitted, scope, watch),
   teams: ({ admitted, scope, watch }) => openTeams(admitted, scope, watch),
   parts: ({ admitted, scope, watch }) => openParts(admitted, scope, watch),
+  codeMode: ({ admitted, scope, watch }) => openCodeMode(admitted, scope, watch),
   planMode: ({ admitted, scope }) => openPlanMode(admitted, scope),
   skills: ({ scope }) => openSkills(scope),
   todos: ({ admitted, scope }) => openTodos(admitted, scope),
