@@ -18,6 +18,7 @@ import { agentDefinitionTools } from '../src/compose/sources/agent-definition-to
 import { delegationTools } from '../src/compose/sources/delegation-tools.ts'
 import { planTools } from '../src/compose/sources/plan-tools.ts'
 import { userTools } from '../src/compose/sources/user-tools.ts'
+import { memoryTools } from '../src/compose/sources/memory-tools.ts'
 import { scheduleTools } from '../src/compose/sources/schedule-tools.ts'
 import { settingTools } from '../src/compose/sources/setting-tools.ts'
 import { skillTools } from '../src/compose/sources/skill-tools.ts'
@@ -37,6 +38,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
         ...artifactTools().list(),
         ...codeTools({ shell: true }).list(),
         ...jobTools().list(),
+        ...memoryTools({ dir: '/home/ada/.handrail/memory' }).list(),
         ...planTools().list(),
         ...userTools().list(),
         ...scheduleTools().list(),

@@ -36,6 +36,20 @@ export type {
   Schedules,
 } from './contract/services/schedules.ts'
 export type { RuntimeSchedules } from './contract/scheduler.ts'
+export type {
+  ExternalMemory,
+  Memory,
+  MemoryFact,
+  MemoryIssue,
+  MemoryOptions,
+  MemoryOwner,
+  MemoryQuery,
+  MemoryScope,
+  MemorySource,
+  NewMemory,
+} from './contract/services/memory.ts'
+export type { ExtractionOptions, ExtractionReport, ListedMemory, RuntimeMemory } from './contract/memory.ts'
+export { memoryTools } from './compose/sources/memory-tools.ts'
 export { scheduleTools } from './compose/sources/schedule-tools.ts'
 export type { ModelSettings } from './contract/tool/services.ts'
 export { settingTools, type SettingToolsOptions } from './compose/sources/setting-tools.ts'

@@ -11,6 +11,7 @@ import type { TenantContext } from '../runtime/state/scope.ts'
 import { listUndoable } from '../runtime/undo/list-undoable.ts'
 import { openClosings } from './close-with.ts'
 import { createToolChanges } from './change-tools.ts'
+import { openMemory } from './open-memory.ts'
 import { openAgents } from './open-agents.ts'
 import { openSchedules } from './open-schedules.ts'
 import { openSession, type SessionPlace, type SessionSurroundings } from './open-session.ts'
@@ -107,6 +108,7 @@ function toRuntime(parts: RuntimeParts): Runtime {
     session: (options) => open(options),
     runs: agents.runs,
     schedules,
+    memory: openMemory(parts, agents),
     async run(options) {
       refuseIfClosed()
       return agents.run(options)

@@ -19,6 +19,7 @@ const aside = [
   'duplicates',
   'feeds',
   'lookup',
+  'memory',
   'now',
   'observers',
   'onEvent',

@@ -1,3 +1,5 @@
+import { createFactFolder, type FactFolder } from '../agents/memory/fact-folder.ts'
+import { createMemoryBook } from '../agents/memory/create-memory-book.ts'
 import type { AgentHost } from '../contract/agent-host.ts'
 import { createScheduleBook } from '../agents/schedules/create-schedule-book.ts'
 import { createTaskBook } from '../agents/tasks/create-task-book.ts'
@@ -26,6 +28,7 @@ import { openObserver } from './open-observer.ts'
 import { openStores } from './open-stores.ts'
 import { resolveRuntimeOptions, type ResolvedOptions } from './options/resolve-options.ts'
 import { runTogether } from './options/run-together.ts'
+import { realPlace } from './options/resolve-places.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
 import { createAgentDefinitionRegistry } from './sources/agent-definition-registry.ts'
 import { createTenantContexts, type TenantContexts } from './tenant-contexts.ts'
@@ -43,6 +46,8 @@ export interface RuntimeParts {
   tenants: TenantContexts
   launcher: Launcher
   feeds: readonly OpenFeed[]
+  /** The files of memory; undefined if it has no folder. */
+  facts: FactFolder | undefined
   /** What starts agents for calls, as soon as it is there: agents need the runtime that their tools are of. */
   agents: { host: AgentHost | undefined }
 }
@@ -98,11 +103,13 @@ export async function openRuntimeParts(
   })
   const launcher = createLauncher()
   const agents: RuntimeParts['agents'] = { host: undefined }
+  const { memory = {} } = options
+  const facts = memory.dir === undefined ? undefined : createFactFolder(memory.dir)
   const kept = { store, evidence, artifacts, history }
   const shared = { registry, checker, ...kept, redactor, services, operatedBy, secrets }
   const tenants: TenantContexts = createTenantContexts(
     options,
-    { launcher, hooks, withheld: history === undefined ? [] : [history.place] },
+    { launcher, hooks, withheld: [...(history === undefined ? [] : [history.place]), ...withheldOf(memory)] },
     {
       ...shared,
       hooks: sortHooks(options, resolved, launcher),
@@ -110,6 +117,7 @@ export async function openRuntimeParts(
       approvals,
       agentHost: () => hostOf(agents),
       ...openBooks(store, { resolved, onError }),
+      memory: createMemoryBook({ options: memory, folder: facts, store }),
       running: createRunningCalls(),
       slots: createToolSlots(),
       observer,
@@ -126,7 +134,7 @@ export async function openRuntimeParts(
     redact: (text) => redactor.text(text),
     report: (tool, message) => onError({ call: '', tool, cause: new Error(redactor.text(message)) }),
   })
-  const opened = { resolved, registry, consents, approvals, tenants, launcher, feeds, agents }
+  const opened = { resolved, registry, consents, approvals, tenants, launcher, feeds, agents, facts }
   return { ...opened, onError, redactor, announcements, stores }
 }
 
@@ -168,4 +176,9 @@ function sortHooks(
 function withAgentDefinitions(services: RuntimeOptions['services'] = {}): Readonly<Record<string, unknown>> {
   const agentDefinitions = createAgentDefinitionRegistry({ projectFiles: false })
   return { agentDefinitions, ...services }
+}
+
+/** No call reaches the files of memory, whatever its roots: what stands there came through its tools, or from a person. */
+function withheldOf({ dir }: NonNullable<RuntimeOptions['memory']>): string[] {
+  return dir === undefined ? [] : [realPlace(dir)]
 }

@@ -57,6 +57,7 @@ export type SharedContext = Pick<
   | 'history'
   | 'tasks'
   | 'schedules'
+  | 'memory'
   | 'redactor'
   | 'hooks'
   | 'services'

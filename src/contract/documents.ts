@@ -20,6 +20,8 @@ export type DocumentKind =
   | 'schedule_run'
   | 'schedule_book'
   | 'schedule_runner'
+  | 'memory_candidate'
+  | 'memory_extraction'
 
 /**
  * What work leaves behind, and what there may be too many of to be facts, such as the steps of a task. Unique by tenant, kind, group and id. Its value

@@ -13,6 +13,7 @@ import type { SchemaChecker } from '../../contract/base/schema.ts'
 import type { Tool, ToolSource } from '../../contract/tool/tool.ts'
 import { resolveSandbox } from './resolve-sandbox.ts'
 import { checkAgentOptions } from './agent-options.ts'
+import { checkMemory } from './check-memory.ts'
 import { checkTelemetry } from './check-telemetry.ts'
 import { isObject } from '../../kit/json/is-object.ts'
 import { findUnknownFields } from '../../kit/json/find-unknown-fields.ts'
@@ -45,6 +46,7 @@ export function checkOptions(options: RuntimeOptions, checker: SchemaChecker): I
     ...checkFeeds(options.feeds ?? []),
     ...checkTelemetry(options),
     ...checkAgentOptions(options.agents),
+    ...checkMemory(options.memory),
     ...checkArchive(options.archive),
     ...findUnknownValue('/duplicates', options.duplicates, ['error', 'keep-first', 'replace']),
   ]

@@ -5,6 +5,7 @@ import type { RuntimeEvent } from '../../contract/events.ts'
 import type { Hook } from '../../contract/hook.ts'
 import type { ElicitationHandler } from '../../contract/base/elicitation.ts'
 import type { Policy } from '../../contract/policy.ts'
+import type { MemoryOptions } from '../../contract/services/memory.ts'
 import type { DuplicatePolicy } from '../../contract/registry.ts'
 import type { ArtifactStore, Store } from '../../contract/store.ts'
 import type { CallObserver, TelemetryOptions } from '../../contract/telemetry.ts'
@@ -25,6 +26,7 @@ export interface RuntimeOptions extends Omit<
   | 'toolGroups'
   | 'workerPools'
   | 'skills'
+  | 'memory'
   | 'commands'
   | 'languageServers'
   | 'sandbox'
@@ -68,6 +70,8 @@ export interface RuntimeOptions extends Omit<
   secrets?: Readonly<Record<string, string>>
   /** Further services that tools may name in `needs`. */
   services?: Readonly<Record<string, unknown>>
+  /** Where memory is, for the tools of `memoryTools`. Default: nowhere. */
+  memory?: MemoryOptions
   /** With what agents work that tools start. */
   agents?: AgentOptions
   /** Further policy decision points; a call runs only if all permit. */
@@ -108,6 +112,7 @@ export const runtimeOptionFields: readonly (keyof RuntimeOptions)[] = [
   'secrets',
   'services',
   'agents',
+  'memory',
   'decisionPoints',
   'duplicates',
   'onEvent',

@@ -13,6 +13,7 @@ import { toHold } from '../../permission/to-hold.ts'
 import { createHostPermit } from '../../permission/permit-host.ts'
 import { createSessionResources } from '../../keep/session-resources.ts'
 import { openAgents, openTeams } from '../../keep/open-agents.ts'
+import { openMemory } from '../../keep/open-memory.ts'
 import { openModelSettings } from '../../keep/open-model-settings.ts'
 import { openSchedules } from '../../planning/open-schedules.ts'
 import { createSessionJobs } from '../../keep/session-jobs.ts'
@@ -72,6 +73,7 @@ const openers: { readonly [service: string]: (opening: Opening) => unknown } = {
   todos: ({ admitted, scope }) => openTodos(admitted, scope),
   tasks: ({ admitted, scope, watch }) => openTasks(admitted, scope, watch),
   schedules: ({ admitted, scope, watch }) => openSchedules(admitted, scope, ended(watch)),
+  memory: ({ admitted, scope, watch }) => openMemory(admitted, scope, ended(watch)),
   modelSettings: ({ admitted, scope, watch }) => openModelSettings(admitted, scope, ended(watch)),
 }
 
