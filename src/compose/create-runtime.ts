@@ -65,7 +65,6 @@ function toRuntime(parts: RuntimeParts): Runtime {
   const { resolved, announcements, stores, registry, consents, tenants, feeds } = parts
   const approvals = toPendingApprovals(parts.approvals)
   const { store, evidence, archive, artifacts } = stores
-  const { context } = tenants.of(localTenant)
   const sessions = new Set<Session>()
   const families = new WeakMap<Session, Family>()
   let closed = false
@@ -98,7 +97,7 @@ function toRuntime(parts: RuntimeParts): Runtime {
     artifacts,
     consents,
     approvals,
-    sandbox: context.sandbox.describe(),
+    sandbox: tenants.of(localTenant).context.sandbox.describe(),
     get policyDigest() {
       return tenants.of(localTenant).context.policy.digest
     },

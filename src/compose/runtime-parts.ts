@@ -103,21 +103,19 @@ export async function openRuntimeParts(
   })
   const launcher = createLauncher()
   const agents: RuntimeParts['agents'] = { host: undefined }
-  const { memory = {} } = options
-  const facts = memory.dir === undefined ? undefined : createFactFolder(memory.dir)
+  const facts = openFacts(options)
   const kept = { store, evidence, artifacts, history }
   const shared = { registry, checker, ...kept, redactor, services, operatedBy, secrets }
   const tenants: TenantContexts = createTenantContexts(
     options,
-    { launcher, hooks, withheld: [...(history === undefined ? [] : [history.place]), ...withheldOf(memory)] },
+    { launcher, hooks, withheld: findWithheld(stores, options) },
     {
       ...shared,
       hooks: sortHooks(options, resolved, launcher),
       consents,
       approvals,
       agentHost: () => hostOf(agents),
-      ...openBooks(store, { resolved, onError }),
-      memory: createMemoryBook({ options: memory, folder: facts, store }),
+      ...openBooks(stores.store, { options, facts, resolved, onError }),
       running: createRunningCalls(),
       slots: createToolSlots(),
       observer,
@@ -138,16 +136,19 @@ export async function openRuntimeParts(
   return { ...opened, onError, redactor, announcements, stores }
 }
 
-/** What is kept of sessions, tasks and schedules. */
+/** What is kept of sessions, tasks, schedules and for later sessions. */
 function openBooks(
   store: Store,
-  { resolved: { now, tick }, onError }: Pick<RuntimeParts, 'resolved' | 'onError'>,
-): Pick<TenantContext, 'sessions' | 'tasks' | 'schedules'> {
+  about: Pick<RuntimeParts, 'resolved' | 'onError' | 'facts'> & { options: RuntimeOptions },
+): Pick<TenantContext, 'sessions' | 'tasks' | 'schedules' | 'memory'> {
+  const { options, facts, onError } = about
+  const { now, tick } = about.resolved
   const logError = (cause: unknown): void => onError({ call: '', tool: '', cause })
   return {
     sessions: createSessionBook({ store, logError, now, tick }),
     tasks: createTaskBook({ store, now }),
     schedules: createScheduleBook({ store, now, logError }),
+    memory: createMemoryBook({ options: options.memory ?? {}, folder: facts, store }),
   }
 }
 
@@ -178,7 +179,14 @@ function withAgentDefinitions(services: RuntimeOptions['services'] = {}): Readon
   return { agentDefinitions, ...services }
 }
 
-/** No call reaches the files of memory, whatever its roots: what stands there came through its tools, or from a person. */
-function withheldOf({ dir }: NonNullable<RuntimeOptions['memory']>): string[] {
-  return dir === undefined ? [] : [realPlace(dir)]
+function openFacts({ memory }: RuntimeOptions): FactFolder | undefined {
+  return memory?.dir === undefined ? undefined : createFactFolder(memory.dir)
+}
+
+/** What no call reaches, whatever its roots: what stands in memory came through its tools, or from a person. */
+function findWithheld({ history }: RuntimeParts['stores'], { memory }: RuntimeOptions): string[] {
+  return [
+    ...(history === undefined ? [] : [history.place]),
+    ...(memory?.dir === undefined ? [] : [realPlace(memory.dir)]),
+  ]
 }

@@ -121,7 +121,7 @@ async function claimPart({ id }: KeptRun, { job, reading, nodes }: Place): Promi
     said.length === 0
       ? { upTo: to, current: null }
       : { ...reading, current: { by: newId(prefix, ports.now()), to } }
-  await ports.store.append([], { documents: [changeReading(tenant, id, reading, next)] })
+  await ports.store.append([], { documents: [changeReading({ tenant, run: id, was: reading }, next)] })
 }
 
 async function readPart(
@@ -145,7 +145,7 @@ async function readPart(
   if (result.endReason !== 'completed') {
     if (!resumable.includes(result.endReason))
       await ports.store.append([], {
-        documents: [changeReading(tenant, run.id, reading, { ...reading, current: null })],
+        documents: [changeReading({ tenant, run: run.id, was: reading }, { ...reading, current: null })],
       })
     throw new Error(result.error?.message ?? `The model did not come to an end: ${result.endReason}.`)
   }
@@ -155,7 +155,7 @@ async function readPart(
     proposals: readProposals(result.output),
     by: current.by,
   })
-  const done = changeReading(tenant, run.id, reading, { upTo: current.to, current: null })
+  const done = changeReading({ tenant, run: run.id, was: reading }, { upTo: current.to, current: null })
   // All of it, or nothing: what was taken gets its files after that, whoever is killed.
   await ports.store.append([], { documents: [done, ...documents] })
   found.facts.push(...facts)
@@ -171,7 +171,8 @@ async function ask(
 ): Promise<Pick<RunResult, 'endReason' | 'output' | 'error'>> {
   const { ports, tenant, model, signal } = job
   const before = ports.runs.load(tenant, by)
-  if (before?.result != null && !resumable.includes(before.result.endReason)) return before.result
+  if (before !== undefined && before.result !== null && !resumable.includes(before.result.endReason))
+    return before.result
   const task = before === undefined ? { prompt } : { resume: by }
   const agent = await ports.startAgent(
     {
@@ -262,7 +263,10 @@ function readReading(store: Store, tenant: string, run: string): Reading {
 
 const unread: Reading = { upTo: 0, current: null }
 
-function changeReading(tenant: string, run: string, was: Reading, next: Reading): DocumentChange {
+function changeReading(
+  { tenant, run, was }: { tenant: string; run: string; was: Reading },
+  next: Reading,
+): DocumentChange {
   const value = next as unknown as Json
   return {
     tenant,

@@ -86,6 +86,8 @@ export function readProposals(output: Json | undefined): readonly Proposal[] {
   if (!isJsonObject(output)) return []
   const { facts, candidates } = output
   const own = Array.isArray(facts) ? facts.filter(isJsonObject) : []
-  const taken = Array.isArray(candidates) ? candidates.map((id) => ({ candidate: String(id) })) : []
+  const taken = Array.isArray(candidates)
+    ? candidates.filter((id) => typeof id === 'string').map((candidate) => ({ candidate }))
+    : []
   return [...taken, ...own.map((fact) => fact as Proposal)]
 }

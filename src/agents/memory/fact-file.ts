@@ -69,7 +69,8 @@ function check({ id, content, fields }: Given): MemoryFact | { message: string; 
 
 function toSource(of: (name: string) => unknown): MemorySource {
   const by = of('by')
-  const at = Date.parse(String(of('at') ?? ''))
+  const time = of('at')
+  const at = typeof time === 'string' ? Date.parse(time) : Number.NaN
   const texts = sourceFields
     .filter((name) => name !== 'by' && typeof of(name) === 'string')
     .map((name) => [name, of(name)])

@@ -27,6 +27,7 @@ export function checkOptions(options: RuntimeOptions, checker: SchemaChecker): I
     ([field, value]) =>
       field !== 'hooks' &&
       field !== 'undo' &&
+      field !== 'memory' &&
       !(field === 'sandbox' && typeof value === 'function') &&
       Object.hasOwn(configurationSchema.properties ?? {}, field),
   )

@@ -69,7 +69,7 @@ export function recallMemoryTool(options: MemoryOptions): Tool {
       required: ['facts', 'left_out'],
       additionalProperties: false,
     },
-    decode: ({ query, scope, limit = 5 }) => ({ query, scope, limit }),
+    decode: ({ query, scope, limit }) => ({ query, scope, limit }),
     plan: async ({ scope }) => ({
       operations: [{ kind: 'other', resource: `handrail:memory:${scope ?? '*'}` }],
       planned: null,

@@ -52,7 +52,7 @@ export function writeMemoryTool(options: MemoryOptions): Tool {
       required: ['id', 'state'],
       additionalProperties: false,
     },
-    decode: ({ content, scope = 'project', tags = [] }) => ({ content, scope, tags }),
+    decode: ({ content, scope, tags = [] }) => ({ content, scope, tags }),
     plan: async ({ content, scope, tags }) => ({
       operations: [{ kind: 'other', resource: `handrail:memory:${scope}` }],
       preview: {
