@@ -48,6 +48,7 @@ export type {
   MemorySource,
   NewMemory,
 } from './contract/services/memory.ts'
+export type { MemoryConfiguration } from './contract/configuration.ts'
 export type { ExtractionOptions, ExtractionReport, ListedMemory, RuntimeMemory } from './contract/memory.ts'
 export { memoryTools } from './compose/sources/memory-tools.ts'
 export { scheduleTools } from './compose/sources/schedule-tools.ts'

@@ -1,7 +1,7 @@
 import type { AgentModel } from './agent-run.ts'
 import type { MemoryFact, MemoryIssue, MemoryScope } from './services/memory.ts'
 
-/** A fact, or one that a model kept and nobody took yet. */
+/** A fact, or one that a model noted and that waits. */
 export interface ListedMemory extends MemoryFact {
   readonly state: 'accepted' | 'candidate'
 }

@@ -5,7 +5,7 @@ import type { Store } from '../../contract/store.ts'
 import { isDocumentChanged } from '../../kit/result/is-document-changed.ts'
 import type { FactFolder } from './fact-folder.ts'
 
-/** A fact on its way: `open` until somebody decides, `taken` until its file is there. */
+/** A fact on its way: `open` until it is decided about, `taken` until its file is there. */
 export interface Candidate {
   readonly fact: MemoryFact
   readonly state: 'open' | 'taken'
@@ -32,7 +32,7 @@ export function forgetCandidate(tenant: string, was: Candidate): DocumentChange 
 }
 
 /**
- * Writes the files of all candidates that were taken. Whoever was killed in between, or does it at the same time, comes to the same: the name of the file is
+ * Writes the files of all candidates that were taken. A process that was killed in between, or does it at the same time, comes to the same: the name of the file is
  * that of the candidate, which is forgotten when the file is there.
  */
 export async function finishTaken(store: Store, folder: FactFolder, tenant: string): Promise<void> {

@@ -93,5 +93,5 @@ async function changing(id: string, change: () => Promise<void>): Promise<void> 
 }
 
 function decided(id: string): SetupError {
-  return new SetupError('unknown_memory', `Somebody else decided about "${id}" at the same time.`)
+  return new SetupError('unknown_memory', `Another process decided about "${id}" at the same time.`)
 }

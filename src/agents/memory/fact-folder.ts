@@ -6,7 +6,7 @@ import { ToolFailure } from '../../contract/base/errors.ts'
 import type { MemoryFact, MemoryIssue } from '../../contract/services/memory.ts'
 import { isInside } from '../../kit/match/is-inside.ts'
 import { readWholeFile } from '../../kit/read-whole-file.ts'
-import { rankTexts, type TextRanking } from '../../kit/text/rank-texts.ts'
+import { rankTexts, type TextRanking } from '../../kit/ranking/rank-texts.ts'
 import { readFact, toFile } from './fact-file.ts'
 
 const mostBytes = 64 * 1024
