@@ -156,7 +156,7 @@ async function readPart(
     by: current.by,
   })
   const done = changeReading({ tenant, run: run.id, was: reading }, { upTo: current.to, current: null })
-  // All of it, or nothing: what was taken gets its files after that, whoever is killed.
+  // All of it, or nothing: what was taken gets its files after that, also if this process is killed.
   await ports.store.append([], { documents: [done, ...documents] })
   found.facts.push(...facts)
   found.leftOut += leftOut

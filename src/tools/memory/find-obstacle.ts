@@ -1,6 +1,6 @@
 import type { MemoryOptions } from '../../contract/services/memory.ts'
 
-/** Why there is no memory to work with; undefined if there is. */
+/** Why memory cannot be used; undefined if it can. */
 export function findObstacle({ dir, mode, external }: MemoryOptions): string | undefined {
   if (mode === 'external')
     return external === undefined
