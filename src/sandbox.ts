@@ -17,6 +17,7 @@ export type {
   DirectoryEntry,
   Files,
   FileStat,
+  HeldBack,
   OpenSandbox,
   PermitHost,
   Hold,

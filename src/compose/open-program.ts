@@ -10,7 +10,9 @@ import { digest } from '../kit/json/digest.ts'
 import { isInside } from '../kit/match/is-inside.ts'
 import { readPrivateHost } from '../kit/match/read-private-host.ts'
 import { intersect, meetHosts } from '../policy/intersect.ts'
-import { defaultSensitivePaths } from '../policy/sensitive-paths.ts'
+import { compileSensitivePaths, defaultSensitivePaths } from '../policy/sensitive-paths.ts'
+import { describeHeldBack } from '../kit/text/show-guarded.ts'
+import { createProgramPermit } from './program-permit.ts'
 import { findProgram } from '../sandboxes/programs/find-program.ts'
 import type { TenantContexts, ResolvedTenant } from './tenant-contexts.ts'
 import { expandHome } from './options/resolve-places.ts'
@@ -57,9 +59,11 @@ async function openProgram(
       message: `There is no folder "${cwd}" to start it in. Correct "cwd".`,
     })
   const sensitive = [...defaultSensitivePaths, ...resolved.sensitivePaths]
-  const { commands } = context.sandbox.enter(toProfile(request, resolved), {
+  const profile = toProfile(request, resolved)
+  const { commands } = context.sandbox.enter(profile, {
     access: 'write',
     hidden: () => sensitive,
+    permitChanges: createProgramPermit(profile.writeRoots, compileSensitivePaths(sensitive, resolved.home)),
     own: toOwn(request),
   })
   const executable = await commands.which(argv[0] ?? '', cwd)
@@ -78,6 +82,7 @@ async function openProgram(
     signal: ending.signal,
     stdin: input,
     onStart: begin,
+    onHeldBack: (held) => listener.onStderr(`handrail: ${describeHeldBack(held)}\n`),
     onOutput: ({ stream, text }) => (stream === 'stdout' ? listener.onStdout(text) : listener.onStderr(text)),
   })
   await Promise.race([begun, running])

@@ -156,6 +156,10 @@ const sandbox: JsonSchema = {
     processes: described(count, 'Processes and threads of a command together. Default 512.'),
     fileBytes: described(count, 'Size of a file that a process writes. Default 4 GiB.'),
     tmpBytes: described(count, "Size of the sandbox's own /tmp. Default 512 MiB."),
+    layerBytes: described(
+      count,
+      'What a command may write while it is held back, all files together. Default 8 GiB.',
+    ),
     cpuSeconds: described(count, 'CPU time of each process. Default: no bound but the time limit.'),
     hold: {
       enum: ['asked', 'auto', 'always', 'never'],

@@ -129,6 +129,8 @@ export interface SandboxConfiguration {
   fileBytes?: number
   /** Size of the sandbox's own `/tmp`, in bytes. Default 512 MiB. */
   tmpBytes?: number
+  /** What a command may write while it is held back, all files together, in bytes. Default 8 GiB. */
+  layerBytes?: number
   /** CPU time of each process, in seconds. Default: no bound but the time limit of the call. */
   cpuSeconds?: number
   /**

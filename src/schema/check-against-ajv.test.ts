@@ -83,7 +83,8 @@ test('agrees with Ajv on random schemas and values (SCHEMA-1)', () => {
     }),
     { numRuns: rounds({ usual: 100, long: 300 }) },
   )
-  expect(fits).toBeGreaterThan(100)
+  // Far below what chance leaves of some 200: it is there for the case that nothing fits.
+  expect(fits).toBeGreaterThan(20)
 })
 
 test('fills in the same defaults as Ajv (SCHEMA-1)', () => {

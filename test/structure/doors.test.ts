@@ -468,6 +468,7 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
       'FileEffect',
       'FileStat',
       'Files',
+      'HeldBack',
       'HeldChanges',
       'Hold',
       'Network',

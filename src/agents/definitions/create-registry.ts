@@ -14,6 +14,7 @@ import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { builtinDefinitions } from './builtin-definitions.ts'
 import { checkDefinition, type CheckedDefinition } from './check-definition.ts'
 import { readAgentFolder } from './read-agent-folder.ts'
+import { freezeDeeply } from '../../kit/json/freeze-deeply.ts'
 
 /** Where definitions come from. */
 export interface RegistryParts {
@@ -77,7 +78,7 @@ function createCollection(known = new Map<string, RegisteredAgentDefinition>()) 
         return [{ field: 'overrides', message: `There is no definition "${overrides}".`, leftOut: true }]
       if (before !== undefined && overrides === undefined)
         return [{ field: 'name', message: describeDuplicate(before, origin), leftOut: true }]
-      known.set(id.toLowerCase(), freeze(definition))
+      known.set(id.toLowerCase(), freezeDeeply(definition))
       return []
     },
     copy: () => createCollection(new Map(known)),
@@ -90,13 +91,6 @@ function describeDuplicate({ id, origin, file }: RegisteredAgentDefinition, by: 
   const isReplaceable = by !== 'project' && (origin === 'builtin' || origin === 'code')
   const advice = isReplaceable ? `, or say "overrides: ${origin}:${id}"` : ''
   return `The id "${id}" is that of ${where} already. Use another one${advice}.`
-}
-
-/** They are handed to tools and programs, none of whom may make another one of them. */
-function freeze<Value>(value: Value): Value {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
-  for (const each of Object.values(value)) freeze(each)
-  return Object.freeze(value)
 }
 
 const codeFields: readonly (keyof AgentDefinition)[] = [

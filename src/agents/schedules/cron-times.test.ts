@@ -16,10 +16,11 @@ const zones = [
   'Europe/Dublin',
   'Asia/Kolkata',
   'UTC',
-].slice(0, rounds({ usual: 3, long: 12 }))
-const years = rounds({ usual: 1, long: 5 })
+].slice(0, rounds({ usual: 2, long: 12 }))
+/** From the first of January on: a leap day, and a change of the clock in spring and in autumn. */
+const months = rounds({ usual: 4, long: 60 })
 const from = Date.UTC(2024, 0, 1)
-const until = Date.UTC(2024 + years, 0, 1)
+const until = Date.UTC(2024, months, 1)
 
 /** Times that are left out or come twice, both days, ranges, steps, the ends of months and of February. */
 const expressions = [
@@ -42,7 +43,7 @@ const expressions = [
 ]
 
 test.each(zones)(
-  `the times in %s over ${years} years are those of an independent walk through each minute (BI-5)`,
+  `the times in %s over ${months} months are those of an independent walk through each minute (BI-5)`,
   (zone) => {
     const stretches = stretchesOf(zone, from, until)
     for (const expression of expressions) {

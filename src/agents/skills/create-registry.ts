@@ -16,6 +16,7 @@ import { checkSkill, type ReadNarrowing } from './check-skill.ts'
 import { createCopies } from './create-copies.ts'
 import { readOne, readSkillFolder, type ReadSkill, type SkillPlace } from './read-skill-folder.ts'
 import { digestFiles, readFiles } from './skill-files.ts'
+import { freezeDeeply } from '../../kit/json/freeze-deeply.ts'
 
 /** Where skills come from. */
 export interface SkillSources {
@@ -121,7 +122,7 @@ function createCollection() {
     /** Returns why it is not among them. */
     add(skill: Skill): Found[] {
       const before = known.get(skill.name.toLowerCase())
-      if (before === undefined) known.set(skill.name.toLowerCase(), freeze(skill))
+      if (before === undefined) known.set(skill.name.toLowerCase(), freezeDeeply(skill))
       else if (before.folder === undefined || before.folder !== skill.folder)
         return [{ field: 'name', message: describeDuplicate(before), leftOut: true }]
       return []
@@ -133,13 +134,6 @@ function createCollection() {
 function describeDuplicate({ name, origin, file }: Skill): string {
   const where = file === undefined ? `a skill of the ${origin}` : `"${file}"`
   return `The name "${name}" is that of ${where} already, which is in force. Use another one.`
-}
-
-/** They are handed to tools and programs, none of whom may make another one of them. */
-function freeze<Value>(value: Value): Value {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
-  for (const each of Object.values(value)) freeze(each)
-  return Object.freeze(value)
 }
 
 const codeFields: readonly (keyof SkillDefinition)[] = [

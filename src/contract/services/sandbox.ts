@@ -267,12 +267,21 @@ export interface CommandOutcome {
   readonly landed?: readonly FileEffect[]
   /** Sockets and pipes that it made, which do not land. */
   readonly leftOut?: readonly string[]
+  /** What of the files of a program that goes on did not land, and why. */
+  readonly heldBack?: readonly HeldBack[]
   /** It failed, and says what the layer that holds its changes back makes fail: it renames a folder that was there, or changes a file of another group. */
   readonly layerInTheWay?: boolean
   /** Why nothing of what it wrote was kept, though it was no dry run. */
   readonly notLanded?: ToolFailure
   /** What it asked of the network; absent if its call covers no host, or nothing isolates it. */
   network?: CommandNetwork
+}
+
+/** A path that a program wrote and that did not land. */
+export interface HeldBack {
+  /** Absolute. */
+  readonly path: string
+  readonly reason: string
 }
 
 /** What a command asked of the proxy in front of the network, each host once. */
@@ -339,8 +348,12 @@ export interface Commands {
      * Whether the caller reads `notLanded`. If not, and the program ended but its changes did not land, the promise rejects with the reason.
      */
     readsNotLanded?: boolean
-    /** It runs on beside other calls: what it writes is in force at once, also if the sandbox can hold it back. */
+    /**
+     * It runs on beside other calls: what it writes is in force at once, or, if all has to be held back, each time that it was quiet for a while.
+     */
     live?: boolean
+    /** Told of each path that a program which runs on wrote, and that did not land. */
+    onHeldBack?: (held: HeldBack) => void
     /** Told once the program runs. */
     onStart?: () => void
     onOutput?: (chunk: { stream: 'stdout' | 'stderr'; text: string }) => void

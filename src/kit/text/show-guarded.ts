@@ -1,7 +1,8 @@
 import type { ToolFailure } from '../../contract/base/errors.ts'
 import type { JsonObject } from '../../contract/base/json.ts'
-import type { CommandOutcome } from '../../contract/services/sandbox.ts'
+import type { CommandOutcome, HeldBack } from '../../contract/services/sandbox.ts'
 import { quoted } from './quoted.ts'
+import { withoutStop } from './without-stop.ts'
 
 /** The error of a command that ran and made something where nothing may be, whatever else became of it. */
 export function toProtected(command: string, paths: readonly string[]) {
@@ -23,17 +24,31 @@ export function describeSetAside(paths: readonly string[]): string {
   return `${quoted(paths)}, which other programs of the person run or obey without asking. It was renamed to a name that ends in ".blocked-…". Ask the person to make it, or to run the command themselves.`
 }
 
+/** Paths that are told by name. */
+const mostTold = 20
+
+/** What became of a path that a program wrote and that did not land. */
+export function describeHeldBack({ path, reason }: HeldBack): string {
+  return `${quoted([path])} did not land and is not in force: ${withoutStop(reason)}.`
+}
+
 /** What a reader of the output of a command has to know of the places that were kept from it, each a sentence or two. */
 export function describeGuarded({
   withheld = [],
   replaced = [],
   emptied = [],
   leftOut = [],
+  heldBack = [],
   layerInTheWay = false,
-}: Pick<CommandOutcome, 'withheld' | 'replaced' | 'emptied' | 'leftOut' | 'layerInTheWay'>): string[] {
+}: Pick<
+  CommandOutcome,
+  'withheld' | 'replaced' | 'emptied' | 'leftOut' | 'heldBack' | 'layerInTheWay'
+>): string[] {
   return [
     ...(layerInTheWay ? [limitsOfLayers] : []),
     ...(leftOut.length > 0 ? [`Sockets and pipes are not kept: ${quoted(leftOut)}.`] : []),
+    ...heldBack.slice(0, mostTold).map(describeHeldBack),
+    ...(heldBack.length > mostTold ? [`${heldBack.length - mostTold} more paths did not land.`] : []),
     ...(emptied.length > 0 ? [describeEmptied(emptied)] : []),
     ...(withheld.length > 0 ? [describeWithheld(withheld)] : []),
     ...(replaced.length > 0 ? [describeReplaced(replaced)] : []),

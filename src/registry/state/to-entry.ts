@@ -4,6 +4,7 @@ import type { SchemaChecker } from '../../contract/base/schema.ts'
 import type { Tool, ToolDefinition, ToolSource } from '../../contract/tool/tool.ts'
 import { canonicalJson } from '../../kit/json/canonical-json.ts'
 import { digest } from '../../kit/json/digest.ts'
+import { freezeDeeply } from '../../kit/json/freeze-deeply.ts'
 
 /** A registered tool with what only the registry wants to know of it. */
 export interface Entry extends Registered {
@@ -43,7 +44,7 @@ export function toEntry(
       : { definition: tool.definition, full: () => isFull(tool.definition, about.checker) }
   return new Admitted({
     tool,
-    definition: freeze(imported.definition),
+    definition: freezeDeeply(imported.definition),
     source: source.id,
     kind: source.kind,
     outside: isOutside(source),
@@ -143,12 +144,4 @@ function importSchemas(
 function isFull({ inputSchema, outputSchema }: ToolDefinition, checker: SchemaChecker): boolean {
   const needs = (schema: object): boolean => checker.normalise(schema as JsonObject).full
   return needs(inputSchema) || (outputSchema !== undefined && needs(outputSchema))
-}
-
-function freeze<T>(value: T): T {
-  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value)
-    for (const item of Object.values(value)) freeze(item)
-  }
-  return value
 }

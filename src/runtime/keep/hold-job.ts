@@ -1,7 +1,8 @@
+import type { EffectHistory } from '../../contract/base/effects.ts'
 import type { CommandOutcome } from '../../contract/services/sandbox.ts'
 import type { Job, JobCommand, JobEnd } from '../../contract/services/job.ts'
 import { newId } from '../../kit/new-id.ts'
-import { describeGuarded, describeSetAside } from '../../kit/text/show-guarded.ts'
+import { describeGuarded, describeHeldBack, describeSetAside } from '../../kit/text/show-guarded.ts'
 import { boundSink, createArtifactRoom } from '../output/artifact-room.ts'
 import type { CallScope } from '../state/scope.ts'
 import type { JobLog } from '../state/job-log.ts'
@@ -9,6 +10,8 @@ import { createJobLog } from './create-job-log.ts'
 import type { HeldJob } from '../state/job-table.ts'
 import type { Admitted } from '../state/call-state.ts'
 import { createHostPermit } from '../permission/permit-host.ts'
+import { createLivePermit } from '../permission/permit-changes.ts'
+import { toLiveHold } from '../permission/to-hold.ts'
 import type { RunWatch } from '../limits/run-watch.ts'
 import { byteRedactorOf, redactorOf } from '../record/treatments.ts'
 import { noteEnd } from './note-end.ts'
@@ -21,6 +24,8 @@ export interface JobContext {
   readonly watch: RunWatch
   /** Globs of what programs must not see. */
   readonly hidden: () => readonly string[]
+  /** Keeps what is replaced or removed. */
+  readonly history: EffectHistory | undefined
 }
 
 /** The longest that a timer can wait, 24 days. */
@@ -94,11 +99,14 @@ interface Running {
 }
 
 async function run(command: JobCommand, { context, log, signal, onStart }: Running): Promise<CommandOutcome> {
-  const { admitted, scope, hidden } = context
+  const { admitted, scope, hidden, history } = context
   const { commands } = scope.tenant.sandbox.enter(admitted.profile, {
     access: 'write',
     hidden,
     permitHost: createHostPermit(admitted, scope),
+    permitChanges: createLivePermit({ admitted, scope }),
+    hold: toLiveHold(admitted, scope),
+    ...(history !== undefined && { history }),
   })
   const { title: _, timeoutMs = unlimitedMs, ...program } = command
   return await commands.run({
@@ -109,6 +117,7 @@ async function run(command: JobCommand, { context, log, signal, onStart }: Runni
     signal,
     onStart,
     onOutput: (chunk) => log.add(chunk),
+    onHeldBack: (held) => log.add({ stream: 'stderr', text: `handrail: ${describeHeldBack(held)}\n` }),
   })
 }
 

@@ -45,6 +45,20 @@ export function createChangesPermit(holding: HoldingCall): PermitChanges {
   }
 }
 
+/**
+ * Decides the same of what a program wrote that runs on. Its call was answered, so no person is asked: what they would be asked about does not land,
+ * unless their yes to the call answers it.
+ */
+export function createLivePermit(of: Pick<HoldingCall, 'admitted' | 'scope'>): PermitChanges {
+  const holding = { ...of, goesOn: true }
+  return async (held) => {
+    const judged = await judge(await held.effects(), holding, holding.scope.tenant.latest())
+    if ('code' in judged) return new ToolFailure(judged)
+    if (judged.effect === 'allow' || isAnswered(judged, holding)) return 'land'
+    return new ToolFailure(unaskable(judged))
+  }
+}
+
 /** Paths among which the one that is denied is looked for. */
 const mostLookedAt = 10_000
 
@@ -55,9 +69,14 @@ function refuse(error: CallError, { admitted }: HoldingCall): ToolFailure {
   return failure
 }
 
+interface Judging extends Pick<HoldingCall, 'admitted' | 'scope'> {
+  /** Whether the program runs on, so that each path lands by itself. */
+  readonly goesOn?: boolean
+}
+
 async function judge(
   effects: readonly FileEffect[],
-  { admitted, scope }: HoldingCall,
+  { admitted, scope, goesOn = false }: Judging,
   { policy, decisionPoints }: TenantContext,
 ): Promise<Decision | CallError> {
   const { registered, profile, plan } = admitted
@@ -73,7 +92,9 @@ async function judge(
     const denied = writes.slice(0, mostLookedAt).find(denies)
     const where = denied?.kind === 'fs.write' ? `"${denied.path}": ` : ''
     return callError('POLICY.DENY_TOOL', decision.denial ?? 'rule_denied', {
-      message: `What "${definition.name}" wrote was not kept, nothing of it: ${where}${withoutStop(decision.reason)}.`,
+      message: goesOn
+        ? `${withoutStop(decision.reason)}.`
+        : `What "${definition.name}" wrote was not kept, nothing of it: ${where}${withoutStop(decision.reason)}.`,
       data: {
         layer: decision.layer,
         rule: decision.rule,
@@ -103,7 +124,7 @@ function isLookOfGit({ effect: before }: Decision, effects: readonly FileEffect[
 }
 
 /** Whether the person said yes to the call, for the reason for which they would be asked now. */
-function isAnswered(decision: Decision, { admitted }: HoldingCall): boolean {
+function isAnswered(decision: Decision, { admitted }: Pick<HoldingCall, 'admitted'>): boolean {
   const { approval, decision: before } = admitted
   return (
     decision.effect === 'ask' &&
@@ -187,6 +208,13 @@ function unreviewed(decision: Decision, { admitted }: HoldingCall): CallError {
   return callError('POLICY.APPROVAL_DENIED', 'no_callback', {
     message: `What "${name}" wrote was not kept, nothing of it: ${withoutStop(decision.reason)}, and no person is asked about changes ("review": "never").`,
     data: { layer: decision.layer, rule: decision.rule },
+  })
+}
+
+function unaskable({ reason, layer, rule }: Decision): CallError {
+  return callError('POLICY.APPROVAL_DENIED', 'no_callback', {
+    message: `It needs a person's yes (${withoutStop(reason)}), and no person is asked about what a job writes. Run the command in the foreground, or let a rule of the policy allow it.`,
+    data: { layer, rule },
   })
 }
 

@@ -8,12 +8,17 @@ import { callFacts } from './call-facts.ts'
  * more than the bounds of the call decides what it may write.
  */
 export function toHold(admitted: Admitted, scope: CallScope): Hold | undefined {
-  const { plan, deferred, approval } = admitted
+  const { plan, deferred } = admitted
   if (plan.held === undefined) return undefined
   if (deferred || plan.held.required) return 'required'
+  return plan.held.review === 'always' ? 'preferred' : toLiveHold(admitted, scope)
+}
+
+/** The same of a program that runs on after its call was answered: no person decides about it then. */
+export function toLiveHold(admitted: Admitted, scope: CallScope): Hold | undefined {
+  const { plan, approval } = admitted
   const { policy, decisionPoints } = scope.tenant.latest()
   const isLimited =
-    plan.held.review === 'always' ||
     decisionPoints.some(({ id }) => id !== 'grants') ||
     policy.limitsWrites({
       ...callFacts(admitted, scope),

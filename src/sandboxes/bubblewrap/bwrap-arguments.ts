@@ -21,6 +21,8 @@ export interface SandboxPlan {
     readonly write: readonly string[]
     readonly read: readonly string[]
     readonly over: NonNullable<ProgramOwn['over']>
+    /** By which path this process finds them where bwrap starts; default their own. */
+    readonly seen?: ((path: string) => string) | undefined
   }
   readonly hidden: HiddenPlaces
   /** What other commands could swap meanwhile. */
@@ -163,11 +165,11 @@ function sizedFolder(path: string, bytes: number): string[] {
 }
 
 /** By descriptor: they may lie where the user of the sandbox does not come by a path. Over what is hidden, as a home with such places is. */
-function layOwn({ write, read, over }: SandboxPlan['own'], next: Next): string[] {
+function layOwn({ write, read, over, seen = (path) => path }: SandboxPlan['own'], next: Next): string[] {
   return [
-    ...write.flatMap((path) => ['--bind-fd', next({ self: path }), path]),
-    ...read.flatMap((path) => ['--ro-bind-fd', next({ self: path }), path]),
-    ...over.flatMap(({ folder, at }) => ['--bind-fd', next({ self: folder }), at]),
+    ...write.flatMap((path) => ['--bind-fd', next({ self: seen(path) }), path]),
+    ...read.flatMap((path) => ['--ro-bind-fd', next({ self: seen(path) }), path]),
+    ...over.flatMap(({ folder, at }) => ['--bind-fd', next({ self: seen(folder) }), at]),
   ]
 }
 

@@ -26,6 +26,7 @@ export function createBubblewrapSandbox(options: BubblewrapSandboxOptions): Sand
     memoryBytes,
     fileBytes,
     tmpBytes,
+    layerBytes,
     cpuSeconds,
     hold = 'asked',
   } = options.isolation ?? {}
@@ -41,6 +42,7 @@ export function createBubblewrapSandbox(options: BubblewrapSandboxOptions): Sand
       memoryBytes: memoryBytes ?? 4096 * mebibyte,
       fileBytes: fileBytes ?? 4096 * mebibyte,
       tmpBytes: tmpBytes ?? 512 * mebibyte,
+      layerBytes: layerBytes ?? 8192 * mebibyte,
       cpuSeconds,
     },
   })

@@ -49,13 +49,18 @@ export async function holdChanges(
   isolation: Isolation,
 ): Promise<Holding | undefined> {
   const { dryRun: isDry = false, live = false } = command
-  const hold = live ? undefined : findHold(reach, isolation)
+  const hold = findHold(reach, isolation)
   if (!isDry && (hold === undefined || !(await canHold(reach, isolation)))) {
     if (hold === 'required') throw notHeld()
     return undefined
   }
   const means = isolation.require()
   const way = (await findWay(reach, means, isolation)) ?? 'overlay'
+  // A copy is of the time when it was made, and what goes on has to see what others change.
+  if (live && way === 'copy') {
+    if (hold === 'required') throw notHeld()
+    return undefined
+  }
   return await openHolding(reach, command, { isolation, way })
 }
 

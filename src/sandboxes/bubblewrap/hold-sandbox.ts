@@ -5,6 +5,7 @@ import { cpuMsOf } from '../programs/cpu-time.ts'
 import { isGone } from '../programs/launcher/is-gone.ts'
 import { killNow } from '../programs/launcher/kill-now.ts'
 import type { Started } from '../programs/launcher/started.ts'
+import { freezeTree } from './freeze-tree.ts'
 import { watchMemory, type MemoryWatch } from './watch-memory.ts'
 
 /** Hold of a running sandbox. */
@@ -12,6 +13,8 @@ export interface SandboxHold extends TreeHold {
   /** Whether the sandbox was made and its first process started, known when bwrap has ended. */
   readonly made: Promise<boolean>
   readonly begun: Promise<boolean>
+  /** Lets all its processes stand still. Returns what lets them go on; undefined if they cannot be stopped now, or there are none. */
+  freeze(): Promise<(() => void) | undefined>
 }
 
 /** How long bwrap may take to say who the first process is, and all processes to be gone once that one was ended. */
@@ -63,6 +66,10 @@ export function holdSandbox(
     made: ended.then(() => said.includes('"exit-code"')),
     begun,
     cpuMs: (waitedMs) => Math.max(waitedMs, seenMs),
+    async freeze() {
+      const first = firstPid(said)
+      return first === undefined || exit() !== undefined ? undefined : await freezeTree(first)
+    },
     async end() {
       if (exit()?.lost === false) return []
       await withinMs(Promise.race([introduced, exited]), introductionMs)

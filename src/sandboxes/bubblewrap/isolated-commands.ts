@@ -27,6 +27,8 @@ import { toSetupFailure } from './sandbox-fault.ts'
 import { foldersOf, serverSettings } from './system-places.ts'
 import { toOutcome } from './to-outcome.ts'
 import type { Layer } from '../layers/layer.ts'
+import { tooMuchHeld, watchSize } from '../layers/watch-size.ts'
+import { followLayer } from '../layers/live/follow-layer.ts'
 import { canHold, holdChanges, mayRunAgain, openHolding, wasLayerInTheWay } from './held-commands.ts'
 import { findHidden } from './find-hidden.ts'
 
@@ -63,6 +65,8 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
   const means = isolation.require()
   const reach = inside(given, means)
   await using holding = await holdChanges(reach, command, isolation)
+  if (command.live === true && holding?.layer !== undefined)
+    return await runLive(reach, command, { isolation, means, layer: holding.layer })
   const outcome = await runIn(reach, command, { isolation, means, layer: holding?.layer })
   if (holding === undefined) return outcome
   if (!wasLayerInTheWay(holding, outcome)) return await holding.settle(outcome)
@@ -70,6 +74,27 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
     ? await runInCopy(reach, command, { isolation, means, spentMs: outcome.durationMs })
     : undefined
   return again ?? (await holding.settle({ ...outcome, layerInTheWay: true }))
+}
+
+/** Runs a program that goes on beside other calls, in a layer from which it lands while it runs. */
+async function runLive(
+  reach: Reach,
+  command: Command,
+  { isolation, means, layer }: { isolation: Isolation; means: Means; layer: Layer },
+): Promise<CommandOutcome> {
+  let hold: SandboxHold | undefined
+  const live = await followLayer(layer, {
+    reach,
+    freeze: async () => await hold?.freeze(),
+    onHeldBack: (held) => command.onHeldBack?.(held),
+  })
+  try {
+    const onHold = (held: SandboxHold) => (hold = held)
+    const outcome = await runIn(reach, command, { isolation, means, layer, onHold })
+    return { ...outcome, ...(await live.end(outcome)) }
+  } finally {
+    await live.drop()
+  }
 }
 
 /** Undefined if no copy can be made now, or nothing be run in it. */
@@ -89,14 +114,23 @@ async function runInCopy(
   }
 }
 
+/** What a command runs in. */
+interface RunningIn {
+  readonly isolation: Isolation
+  readonly means: Means
+  readonly layer: Layer | undefined
+  readonly onHold?: (hold: SandboxHold) => void
+}
+
 async function runIn(
   reach: Reach,
   command: Command,
-  { isolation, means, layer }: { isolation: Isolation; means: Means; layer: Layer | undefined },
+  { isolation, means, layer, onHold }: RunningIn,
 ): Promise<CommandOutcome> {
   const program = prepareProgram(reach, command)
   using egress = command.dryRun === true ? undefined : await openEgress(reach, means)
-  const signals = [command.signal, ...reach.signals()]
+  const over = new AbortController()
+  const signals = [command.signal, ...reach.signals(), over.signal]
   const { plan, env } = await planSandbox(reach, {
     command,
     program,
@@ -134,13 +168,19 @@ async function runIn(
     graceMs: reach.limits.graceMs,
     onCpuMs: reach.onCpuMs,
     signals,
-    hold: (started, metered) =>
-      (hold = holdSandbox(started, { memoryBytes: isolation.bounds.memoryBytes, metered })),
+    hold: (started, metered) => {
+      hold = holdSandbox(started, { memoryBytes: isolation.bounds.memoryBytes, metered })
+      onHold?.(hold)
+      return hold
+    },
   }
+  const { layerBytes } = isolation.bounds
+  using _size = layer && watchSize(layer, layerBytes, () => over.abort())
   const { outcome, aside, replaced } =
     layer === undefined
       ? await runGuarded(sandbox.guarded, () => runTree(request))
       : { outcome: await runTree(request), aside: [], replaced: [] }
+  if (over.signal.aborted) throw tooMuchHeld(layerBytes)
   const placeAt = (descriptor: number) => {
     const inherited = sandbox.contents[descriptor - descriptorsOf.first]
     return typeof inherited === 'object' && 'self' in inherited ? inherited.real : undefined
@@ -194,7 +234,7 @@ async function planSandbox(
     places,
     system: egress?.system ?? means.system,
     folders: [...new Set(wanted)].filter((folder) => !there.some((place) => isInside(folder, place))),
-    own: { write: writableOf(own), read: own?.read ?? [], over: own?.over ?? [] },
+    own: { write: writableOf(own), read: own?.read ?? [], over: own?.over ?? [], seen: layer?.seen },
     hidden,
     held: createHeldPlaces(places.writable, layer?.seen),
     cwd,

@@ -17,7 +17,7 @@ import { canEnter, foldersOf, readCopied, systemPlaces } from './system-places.t
 
 /** What the sandboxes of one project have in common. Close it. */
 export interface Isolation {
-  readonly bounds: ProcessBounds & { readonly tmpBytes: number }
+  readonly bounds: ProcessBounds & { readonly tmpBytes: number; readonly layerBytes: number }
   readonly contents: Contents
   /** Which commands are held back. */
   readonly hold: NonNullable<SandboxConfiguration['hold']>

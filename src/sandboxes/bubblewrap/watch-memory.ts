@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { childrenOf } from '../programs/launcher/children-of.ts'
+import { descendantsOf } from '../programs/launcher/descendants-of.ts'
 import { killNow } from '../programs/launcher/kill-now.ts'
 
 /** How long may pass between two looks at a command's memory, and before the first one. */
@@ -49,10 +49,6 @@ export function nextPauseMs(
 ): number {
   const untilFullMs = grown.bytes > 0 ? (left / grown.bytes) * grown.ms : Infinity
   return Math.max(shortestMs, Math.min(longestMs, pauseMs * 2, untilFullMs / 2))
-}
-
-function descendantsOf(pid: number): number[] {
-  return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)])
 }
 
 function sum(pids: readonly number[], bytesOf: (pid: number) => number): number {

@@ -22,6 +22,10 @@ export interface Landed {
 export interface LandingRequest {
   readonly history?: EffectHistory
   readonly signals?: readonly AbortSignal[]
+  /** Since when a folder must stand where it stands; default since the command began. */
+  readonly since?: Moment
+  /** Since when, in nanoseconds of `ctime`, no other program may have changed what is there; default the same. */
+  readonly sinceOf?: (change: Change) => bigint
 }
 
 /** Where a layer is, and since when. */
@@ -39,7 +43,7 @@ export interface Landable {
 export async function landChanges(
   changes: readonly Change[],
   { inLayer, since, identities, folders, owner }: Landable,
-  { history, signals = [] }: LandingRequest,
+  { history, signals = [], sinceOf = () => since.ctime }: LandingRequest,
 ): Promise<Landed> {
   const leftOut: string[] = []
   const items: LandingItem[] = []
@@ -52,7 +56,7 @@ export async function landChanges(
     const to = toTarget(change, inLayer)
     if (to === undefined) leftOut.push(join(root, path))
     if (to === undefined && had === 'none') continue
-    items.push({ root, path, to: to ?? { kind: 'none' }, expect: { had, unchangedSince: since.ctime } })
+    items.push({ root, path, to: to ?? { kind: 'none' }, expect: { had, unchangedSince: sinceOf(change) } })
   }
   return { effects: await land(items, { owner, history, signals }), leftOut }
 }

@@ -9,7 +9,7 @@ import { whenClosed } from '../programs/launcher/when-closed.ts'
 import { startProgram } from '../programs/start-program.ts'
 import type { Change } from './change.ts'
 import { landChanges, type Landed, type LandingRequest } from './land-changes.ts'
-import { readMoment } from './landing/moment.ts'
+import { readMoment, type Moment } from './landing/moment.ts'
 import { identifyFolders, identityOf } from './swapped-folders.ts'
 import { digestChanges, listEffects, readChanged, type InLayer } from './layer-contents.ts'
 import { makeLayerFolder, removeSmallFolder } from './layer-folder.ts'
@@ -27,10 +27,17 @@ export interface Layer extends AsyncDisposable {
   readonly seen: (path: string) => string
   /** Where the copy of each root lies; empty for an overlay. */
   readonly copies: ReadonlyMap<string, string>
+  /** Where what was written below each root lies. */
+  readonly uppers: ReadonlyMap<string, string>
+  /** The moment of now, by the clock that tells what is changed after it. */
+  moment(): Moment
   /** Begins: what another program changes from now on, and the command too, is a conflict. */
   begin(): void
-  /** What the command changed. Call it, and what takes its changes, when no process of the command is left. */
-  read(): Promise<readonly Change[]>
+  /**
+   * What the command changed, without what is skipped by its absolute path. Call it, and what takes its changes, when no process of the command is left,
+   * or runs.
+   */
+  read(skips?: (path: string) => boolean): Promise<readonly Change[]>
   /** What changes come to, with all that is below a removed folder. Each folder before what is in it. */
   effects(changes: readonly Change[]): Promise<readonly FileEffect[]>
   /** Of changes with their kinds, modes, links and contents: `sha256:` and 64 hex digits. */
@@ -84,14 +91,16 @@ export async function openLayer({ roots, user, launcher, way, signals = [] }: La
       wrap: namespace.wrap,
       seen: namespace.seen,
       copies: way === 'copy' ? uppers : new Map(),
+      uppers,
+      moment: () => readMoment(folder),
       begin() {
         // A copy is of the time when it was made.
         if (way === 'copy') return
         since = readMoment(folder)
         identities = identify(roots)
       },
-      async read() {
-        const found = await Promise.all(readers.map((read) => read(namespace.seen)))
+      async read(skips) {
+        const found = await Promise.all(readers.map((read) => read(namespace.seen, skips)))
         const changes = found.flat()
         folders = identifyFolders(changes)
         return changes
@@ -100,7 +109,7 @@ export async function openLayer({ roots, user, launcher, way, signals = [] }: La
       digest: (changes) => digestChanges(changes, inLayer),
       contents: (change, maxBytes) => readChanged(change, inLayer, maxBytes),
       land: (changes, request) =>
-        landChanges(changes, { inLayer, since, identities, folders, owner }, request),
+        landChanges(changes, { inLayer, since: request.since ?? since, identities, folders, owner }, request),
       async [Symbol.asyncDispose]() {
         await namespace.close()
         await removeFolder(folder, launcher)
@@ -113,11 +122,17 @@ export async function openLayer({ roots, user, launcher, way, signals = [] }: La
 }
 
 /** Reads what was changed below one root, whose path `seen` leads to what the command saw. */
-type Reader = (seen: Layer['seen']) => Promise<Change[]>
+type Reader = (seen: Layer['seen'], skips?: (path: string) => boolean) => Promise<Change[]>
 
 function overlayReaders(roots: readonly string[], folder: string): Reader[] {
   return roots.map(
-    (root, at) => (seen) => readOverlay({ root, upper: upperIn(folder, at), merged: seen(root) }),
+    (root, at) => (seen, skips) =>
+      readOverlay({
+        root,
+        upper: upperIn(folder, at),
+        merged: seen(root),
+        skips: skips && ((path) => skips(join(root, path))),
+      }),
   )
 }
 

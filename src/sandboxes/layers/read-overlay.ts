@@ -30,6 +30,8 @@ export interface LayeredRoot {
   readonly upper: string
   /** What the command saw at its end. */
   readonly merged: string
+  /** What of it is not looked at, folders apart. */
+  readonly skips?: ((path: string) => boolean) | undefined
 }
 
 /** One walk through a layer. */
@@ -94,13 +96,14 @@ interface Entry {
 }
 
 function readEntry(
-  { root, upper }: LayeredRoot,
+  { root, upper, skips }: LayeredRoot,
   { folder, name, lower }: Entry,
 ): { found: Change[]; isFolder: boolean; wasFolder: boolean } {
   const path = join(folder, name)
   const inLayer = join(upper, path)
   const at = lower && join(lower.self, name)
   const stat = lstatSync(inLayer)
+  if (!stat.isDirectory() && skips?.(path) === true) return { found: [], isFolder: false, wasFolder: false }
   const before = at === undefined ? undefined : statOf(at)
   const had = kindOf(before)
   if (isWhiteout(stat))

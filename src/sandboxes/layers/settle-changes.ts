@@ -3,17 +3,16 @@ import { join } from 'node:path'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { FileEffect, HeldChanges } from '../../contract/base/effects.ts'
 import type { CapturedOutput, CommandOutcome } from '../../contract/services/sandbox.ts'
-import { fateOf } from '../../kit/match/protected-path.ts'
 import { countBytes } from '../../kit/text/describe-effect.ts'
 import { joinCaptured } from '../../kit/text/show-captured.ts'
 import { describeGuarded } from '../../kit/text/show-guarded.ts'
-import { quoted } from '../../kit/text/quoted.ts'
 import { readFile } from '../files/read-file.ts'
 import type { Reach } from '../files/reach.ts'
 import { systemErrorName } from '../files/file-failure.ts'
 import type { Change } from './change.ts'
 import { changedSince } from './landing/landing-failure.ts'
 import type { Layer } from './layer.ts'
+import { isRefused, refuseProtected } from './refused-change.ts'
 
 /** What became of the changes of a command: they landed, or nothing of them did. */
 export type Landing = Pick<CommandOutcome, 'landed' | 'leftOut' | 'notLanded'>
@@ -124,26 +123,13 @@ function findHindrance(outcome: CommandOutcome, changes: readonly Change[]): Too
       'the command did not end by itself',
     )
   const refused = changes.filter(isRefused).map(({ root, path }) => join(root, path))
-  return refused.length === 0 ? undefined : protectedChanges(refused)
-}
-
-/** A protected name that is a link may go: then nothing is in force there. */
-function isRefused({ path, kind, had }: Change): boolean {
-  return fateOf(path) === 'refused' && !(kind === 'none' && had === 'link')
+  return refused.length === 0 ? undefined : refuseProtected(refused)
 }
 
 function nothingKept(reason: string, why: string): ToolFailure {
   return new ToolFailure({
     reason,
     message: `Nothing of what the command wrote was kept: ${why}.`,
-  })
-}
-
-function protectedChanges(paths: readonly string[]): ToolFailure {
-  return new ToolFailure({
-    reason: 'protected_path',
-    message: `The command made or changed ${quoted(paths)}, which other programs of the person run or obey without asking. Nothing of what it wrote was kept. Ask the person to make it, or to run the command themselves.`,
-    data: { paths: [...paths] },
   })
 }
 

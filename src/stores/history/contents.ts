@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import { newId } from '../../kit/new-id.ts'
 import { isMissing, notKept } from './history-failure.ts'
-import { makeFolder, syncFolder } from './folders.ts'
+import { makeFolder } from './folders.ts'
 
 /** A content on its way into the history. */
 export interface KeptFile {
@@ -35,8 +35,11 @@ export async function renewContent(folder: string, { digest, bytes }: KeptFile):
   }
 }
 
-/** Writes it as a whole or not at all, durably. Fails with `stale_preview` if it is not what its digest says. */
-export async function writeContent(folder: string, file: KeptFile): Promise<void> {
+/**
+ * Writes it as a whole or not at all. Returns the folder in which its name is, which is durable once that is synced. Fails with `stale_preview` if it is
+ * not what its digest says.
+ */
+export async function writeContent(folder: string, file: KeptFile): Promise<string> {
   const path = contentPath(folder, file.digest)
   if (path === undefined) throw new TypeError(`"${file.digest}" is no digest of a file.`)
   const shelf = join(path, '..')
@@ -56,7 +59,7 @@ export async function writeContent(folder: string, file: KeptFile): Promise<void
       await handle.close()
     }
     await rename(part, path)
-    await syncFolder(shelf)
+    return shelf
   } catch (error) {
     await rm(part, { force: true })
     throw error

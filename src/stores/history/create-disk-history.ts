@@ -11,7 +11,7 @@ import {
   type ReadCall,
 } from './call-files.ts'
 import { contentPath, readContent, renewContent, writeContent, type KeptFile } from './contents.ts'
-import { sizeOf } from './folders.ts'
+import { sizeOf, syncFolder } from './folders.ts'
 import { historyFailure } from './history-failure.ts'
 import { createRoom, dayMs, type Room, type RoomBounds } from './room.ts'
 
@@ -28,7 +28,7 @@ export interface DiskHistoryOptions extends RoomBounds {
 
 /**
  * A history in a folder: for each tenant `calls/<call>.jsonl`, and what was there before under its digest, `content/ab/abcd…`. A content is
- * there as a whole or not at all, and everything is durable once its promise resolves.
+ * there as a whole or not at all, and durable, as all else, once the effects are recorded that need it.
  */
 export function createDiskHistory(options: DiskHistoryOptions): History {
   const { callBytes, days, bytes, now = Date.now, onError = () => {} } = options
@@ -80,14 +80,15 @@ interface Recording {
   readonly callBytes: number
 }
 
-/** One thing after the other: a tool may do several at a time. */
+/** One thing after the other: a tool may do several at a time. Contents alone are written side by side, since each waits for the disk. */
 function recordCall(call: RecordedCall, { folder, room, callBytes }: Recording): CallHistory {
   const path = callPath(folder, call.call)
   let undoes: readonly string[] | undefined
   let begun = false
   let failed: unknown
   let used = 0
-  const kept = new Set<string>()
+  const kept = new Map<string, Promise<boolean>>()
+  const shelves = new Set<string>()
   const unkept = new Set<string>()
   let last: Promise<unknown> = Promise.resolve()
   const next = <Given>(work: () => Promise<Given>): Promise<Given> => {
@@ -103,23 +104,36 @@ function recordCall(call: RecordedCall, { folder, room, callBytes }: Recording):
     last = done.catch(() => {})
     return done
   }
+  const findRoom = async (file: KeptFile): Promise<'there' | 'room' | 'none'> => {
+    if (await renewContent(folder, file)) return 'there'
+    if (used + file.bytes > callBytes || !(await room.take(file.bytes))) return 'none'
+    used += file.bytes
+    return 'room'
+  }
   const keep = async (file: KeptFile): Promise<boolean> => {
-    if (kept.has(file.digest)) return true
-    if (!(await renewContent(folder, file))) {
-      if (used + file.bytes > callBytes || !(await room.take(file.bytes))) {
-        unkept.add(file.digest)
-        return false
-      }
-      await writeContent(folder, file)
-      used += file.bytes
+    const found = await next(() => findRoom(file))
+    if (found === 'none') {
+      unkept.add(file.digest)
+      return false
     }
-    kept.add(file.digest)
+    if (found === 'room') shelves.add(await writeContent(folder, file).catch(failHistory))
     unkept.delete(file.digest)
     return true
+  }
+  const keepOnce = (file: KeptFile): Promise<boolean> => {
+    const known = kept.get(file.digest)
+    if (known !== undefined) return known
+    const done = keep(file)
+    kept.set(file.digest, done)
+    // What was not kept may be, another time.
+    void done.then((isKept) => isKept || kept.delete(file.digest)).catch(() => kept.delete(file.digest))
+    return done
   }
   const record = async (effects: readonly PathEffect[]): Promise<void> => {
     const head = { ...call, ...(undoes !== undefined && { undoes }) }
     const line = { effects, unkept: [...unkept] }
+    await Promise.all([...shelves].map(syncFolder))
+    shelves.clear()
     try {
       await writeLines(path, begun ? [line] : [head, line], !begun)
     } catch (error) {
@@ -133,7 +147,11 @@ function recordCall(call: RecordedCall, { folder, room, callBytes }: Recording):
       undoes = [...calls]
     },
     tookBack: () => next(() => writeLines(path, [doneLine], false)).catch(() => {}),
-    keep: (file) => next(() => keep(file)),
+    keep: keepOnce,
     record: (effects) => (effects.length === 0 ? Promise.resolve() : next(() => record(effects))),
   }
+}
+
+function failHistory(error: unknown): never {
+  throw historyFailure(error)
 }

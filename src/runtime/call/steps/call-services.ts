@@ -55,13 +55,16 @@ export function openServices(opening: Opening): Readonly<Record<string, unknown>
   if (needs.includes('files')) services['files'] = boundFiles(effects.files, bounds)
   if (needs.includes('search')) services['search'] = boundSearch(effects.search, bounds)
   if (needs.includes('pastCalls')) services['pastCalls'] = openPastCalls(scope, history)
-  for (const need of needs) if (Object.hasOwn(openers, need)) services[need] = openers[need]?.(opening)
+  for (const need of needs)
+    if (Object.hasOwn(openers, need)) services[need] = openers[need]?.({ ...opening, history })
   return services
 }
 
 const ended = (watch: RunWatch) => (): boolean => watch.ended !== undefined || watch.answered
 
-const openers: { readonly [service: string]: (opening: Opening) => unknown } = {
+type Opened = Opening & { readonly history: CallHistory | undefined }
+
+const openers: { readonly [service: string]: (opening: Opened) => unknown } = {
   jobs: createSessionJobs,
   sessionResources: ({ admitted, scope, hidden }) => createSessionResources(admitted, scope, hidden),
   instructions: ({ admitted, scope, watch }) => createInstructions(admitted, scope, watch),

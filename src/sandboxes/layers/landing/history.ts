@@ -5,6 +5,7 @@ import { readPieces } from '../../history/file-content.ts'
 import { digestOf, openRegular } from './content.ts'
 import { isWholeTree, kindOf } from './expected.ts'
 import { holdIn } from './folders.ts'
+import { createSideBySide } from './side-by-side.ts'
 import type { LandingItem } from './item.ts'
 import { toLandingFailure } from './landing-failure.ts'
 import type { NotedMode } from './landing-note.ts'
@@ -28,6 +29,9 @@ export async function recordEffects(recorded: Recorded, history: EffectHistory):
   const effects = new Map<string, PathEffect>()
   const set = (path: string, state: Partial<PathEffect>) =>
     effects.set(path, { ...(effects.get(path) ?? { path, before: none, after: none }), ...state })
+  const keeping = createSideBySide()
+  const keepAt = (path: string, at: string, stat: BigIntStats) =>
+    keeping.add(keep(at, { stat, history }).then((before) => set(path, { before })))
   for (const { unit, noted, before } of recorded.ready) {
     const { item } = unit
     const held = recorded.roots[noted.root]
@@ -37,12 +41,10 @@ export async function recordEffects(recorded: Recorded, history: EffectHistory):
       if (before !== undefined) {
         const folder = held.folders.at(dirname(item.path))
         const name = basename(item.path)
-        set(path, { before: await keep(`${folder.self}/${name}`, { stat: before, history }) })
+        await keepAt(path, `${folder.self}/${name}`, before)
         if (isWholeTree(item)) {
           using top = holdIn(folder, name)
-          await walkBelow(top, async ({ path: below, at, stat }) => {
-            set(join(path, below), { before: await keep(at, { stat, history }) })
-          })
+          await walkBelow(top, ({ path: below, at, stat }) => keepAt(join(path, below), at, stat))
         }
       }
     } catch (error) {
@@ -52,6 +54,7 @@ export async function recordEffects(recorded: Recorded, history: EffectHistory):
     for (const each of [item, ...unit.below])
       set(join(each.root, each.path), { after: stateAfter(each, recorded.digests.get(each)) })
   }
+  await keeping.end()
   for (const { root, path, before, after } of recorded.modes) {
     if (before === after) continue
     const real = join(recorded.roots[root]?.folders.top.real ?? '', path)

@@ -167,8 +167,10 @@ test('a history keeps what is replaced and removed, and records every path, befo
   const kept: string[] = []
   const history: EffectHistory = {
     async keep({ digest, open }) {
-      for await (const piece of open()) kept.push(Buffer.from(piece).toString())
-      expect(digest).toBe(fileDigest(kept.at(-1) ?? ''))
+      let content = ''
+      for await (const piece of open()) content += Buffer.from(piece).toString()
+      expect(digest).toBe(fileDigest(content))
+      kept.push(content)
       return true
     },
     async record(effects) {
