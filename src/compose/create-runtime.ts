@@ -1,3 +1,6 @@
+import { createRunBook } from '../agents/loop/run-book.ts'
+import { createRuntimeMemory } from '../agents/memory/create-runtime-memory.ts'
+import type { RuntimeMemory } from '../contract/memory.ts'
 import { SetupError } from '../contract/base/errors.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
 import type { PolicyChange, Runtime, Session, SessionOptions } from '../contract/runtime.ts'
@@ -11,8 +14,7 @@ import type { TenantContext } from '../runtime/state/scope.ts'
 import { listUndoable } from '../runtime/undo/list-undoable.ts'
 import { openClosings } from './close-with.ts'
 import { createToolChanges } from './change-tools.ts'
-import { openMemory } from './open-memory.ts'
-import { openAgents } from './open-agents.ts'
+import { openAgents, type Agents } from './open-agents.ts'
 import { openSchedules } from './open-schedules.ts'
 import { openSession, type SessionPlace, type SessionSurroundings } from './open-session.ts'
 import { refuseWrongKinds } from './options/check-options.ts'
@@ -170,4 +172,22 @@ function toPendingApprovals(book: ApprovalBook): PendingApprovals {
     decide: async (id, decision) => copyJson(await book.decide(id, decision)),
     watch: (listener) => book.watch((waiting) => listener(waiting.map(shown))),
   }
+}
+
+/** Opens the memory of a runtime for who operates it. */
+function openMemory(
+  { stores: { store }, tenants, resolved, redactor, facts }: RuntimeParts,
+  agents: Agents,
+): RuntimeMemory {
+  return createRuntimeMemory({
+    store,
+    folder: facts,
+    runs: createRunBook(store),
+    startAgent: (options, id) => agents.runAs(id, options),
+    redact: (text) => redactor.text(text),
+    now: resolved.now,
+    project: resolved.project,
+    model: resolved.agents.model,
+    checkTenant: (tenant) => void tenants.of(tenant),
+  })
 }
