@@ -21,6 +21,7 @@ import { delegationTools } from '../src/compose/sources/delegation-tools.ts'
 import { planTools } from '../src/compose/sources/plan-tools.ts'
 import { userTools } from '../src/compose/sources/user-tools.ts'
 import { codeModeTools } from '../src/compose/sources/code-mode-tools.ts'
+import { memoryTools } from '../src/compose/sources/memory-tools.ts'
 import { scheduleTools } from '../src/compose/sources/schedule-tools.ts'
 import { settingTools } from '../src/compose/sources/setting-tools.ts'
 import { searchTools } from '../src/compose/sources/search-tools.ts'
@@ -41,6 +42,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
         ...artifactTools().list(),
         ...codeTools({ shell: true }).list(),
         ...jobTools().list(),
+        ...memoryTools({ dir: '/home/ada/.handrail/memory' }).list(),
         ...planTools().list(),
         ...userTools().list(),
         ...codeModeTools().list(),

@@ -44,6 +44,21 @@ export type { RuntimeSchedules } from './contract/scheduler.ts'
 export { capletTools } from './compose/sources/caplet-tools.ts'
 export type { CodeMode, ProgramLimits, ProgramReport } from './contract/services/code-mode.ts'
 export { codeModeTools, type CodeModeToolsOptions } from './compose/sources/code-mode-tools.ts'
+export type {
+  ExternalMemory,
+  Memory,
+  MemoryFact,
+  MemoryIssue,
+  MemoryOptions,
+  MemoryOwner,
+  MemoryQuery,
+  MemoryScope,
+  MemorySource,
+  NewMemory,
+} from './contract/services/memory.ts'
+export type { MemoryConfiguration } from './contract/configuration.ts'
+export type { ExtractionOptions, ExtractionReport, ListedMemory, RuntimeMemory } from './contract/memory.ts'
+export { memoryTools } from './compose/sources/memory-tools.ts'
 export { scheduleTools } from './compose/sources/schedule-tools.ts'
 export type { ModelSettings } from './contract/tool/services.ts'
 export { settingTools, type SettingToolsOptions } from './compose/sources/setting-tools.ts'

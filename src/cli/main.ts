@@ -25,6 +25,7 @@ const commands: Readonly<Record<string, () => Promise<Command | CommandGroup>>> 
   agents: async () => (await import('./commands/agents.ts')).agents,
   skills: async () => (await import('./commands/skills.ts')).skills,
   caplet: async () => (await import('./commands/caplet.ts')).caplet,
+  memory: async () => (await import('./commands/memory.ts')).memory,
   approvals: async () => (await import('./commands/approvals.ts')).approvals,
   consent: async () => (await import('./commands/consent.ts')).consent,
   evidence: async () => (await import('./commands/evidence.ts')).evidence,

@@ -1,4 +1,7 @@
 import { openAgentTasks } from '../agents/tasks/open-agent-tasks.ts'
+import { createRunBook } from '../agents/loop/run-book.ts'
+import { createRuntimeMemory } from '../agents/memory/create-runtime-memory.ts'
+import type { RuntimeMemory } from '../contract/memory.ts'
 import { SetupError } from '../contract/base/errors.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
 import type { PolicyChange, Runtime, Session, SessionOptions } from '../contract/runtime.ts'
@@ -12,7 +15,7 @@ import type { TenantContext } from '../runtime/state/scope.ts'
 import { listUndoable } from '../runtime/undo/list-undoable.ts'
 import { openClosings } from './close-with.ts'
 import { createToolChanges } from './change-tools.ts'
-import { openAgents } from './open-agents.ts'
+import { openAgents, type Agents } from './open-agents.ts'
 import { openSchedules } from './open-schedules.ts'
 import { openSession, type SessionPlace, type SessionSurroundings } from './open-session.ts'
 import { refuseWrongKinds } from './options/check-options.ts'
@@ -65,7 +68,6 @@ function toRuntime(parts: RuntimeParts): Runtime {
   const { resolved, announcements, stores, registry, consents, tenants, feeds } = parts
   const approvals = toPendingApprovals(parts.approvals)
   const { store, evidence, archive, artifacts } = stores
-  const { context } = tenants.of(localTenant)
   const sessions = new Set<Session>()
   const families = new WeakMap<Session, Family>()
   let closed = false
@@ -98,7 +100,7 @@ function toRuntime(parts: RuntimeParts): Runtime {
     artifacts,
     consents,
     approvals,
-    sandbox: context.sandbox.describe(),
+    sandbox: tenants.of(localTenant).context.sandbox.describe(),
     get policyDigest() {
       return tenants.of(localTenant).context.policy.digest
     },
@@ -109,6 +111,7 @@ function toRuntime(parts: RuntimeParts): Runtime {
     runs: agents.runs,
     tasks: openAgentTasks((tenant) => tenants.of(tenant).context.tasks),
     schedules,
+    memory: openMemory(parts, agents),
     async run(options) {
       refuseIfClosed()
       return agents.run(options)
@@ -183,4 +186,22 @@ function toPendingApprovals(book: ApprovalBook): PendingApprovals {
 
 async function untilSettled(feeds: RuntimeParts['feeds'], withinMs: number): Promise<void> {
   await Promise.all(feeds.map((feed) => feed.settled(withinMs)))
+}
+
+/** Opens the memory of a runtime for who operates it. */
+function openMemory(
+  { stores: { store }, tenants, resolved, redactor, facts }: RuntimeParts,
+  agents: Agents,
+): RuntimeMemory {
+  return createRuntimeMemory({
+    store,
+    folder: facts,
+    runs: createRunBook(store),
+    startAgent: (options, id) => agents.runAs(id, options),
+    redact: (text) => redactor.text(text),
+    now: resolved.now,
+    project: resolved.project,
+    model: resolved.agents.model,
+    checkTenant: (tenant) => void tenants.of(tenant),
+  })
 }

@@ -20,6 +20,7 @@ const aside = [
   'duplicates',
   'feeds',
   'lookup',
+  'memory',
   'now',
   'observers',
   'onEvent',

@@ -1,3 +1,5 @@
+import { createFactFolder, type FactFolder } from '../agents/memory/fact-folder.ts'
+import { createMemoryBook } from '../agents/memory/create-memory-book.ts'
 import type { AgentHost } from '../contract/agent-host.ts'
 import { createScheduleBook } from '../agents/schedules/create-schedule-book.ts'
 import { createTaskBook } from '../agents/tasks/create-task-book.ts'
@@ -29,6 +31,7 @@ import { openObserver } from './open-observer.ts'
 import { openStores } from './open-stores.ts'
 import { resolveRuntimeOptions, type ResolvedOptions } from './options/resolve-options.ts'
 import { runTogether } from './options/run-together.ts'
+import { realPlace } from './options/resolve-places.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
 import { createAgentDefinitionRegistry } from './sources/agent-definition-registry.ts'
 import { createTenantContexts, type TenantContexts } from './tenant-contexts.ts'
@@ -48,6 +51,8 @@ export interface RuntimeParts {
   isolates: Isolates
   feeds: readonly OpenFeed[]
   books: Books
+  /** The files of memory; undefined if it has no folder. */
+  facts: FactFolder | undefined
   /** What starts agents for calls, as soon as it is there: agents need the runtime that their tools are of. */
   agents: { host: AgentHost | undefined }
 }
@@ -100,15 +105,16 @@ export async function openRuntimeParts(
     redact: (text) => redactor.text(text),
     now: resolved.now,
   })
-  const books = openBooks(options, { store, redactor, resolved, onError })
   const launcher = createLauncher()
   const isolates = createIsolates()
   const agents: RuntimeParts['agents'] = { host: undefined }
+  const facts = openFacts(options)
+  const books = openBooks(options, { store, redactor, resolved, facts, onError })
   const kept = { store, evidence, artifacts, history }
   const shared = { registry, checker, ...kept, redactor, services, operatedBy, secrets }
   const tenants: TenantContexts = createTenantContexts(
     options,
-    { launcher, hooks, withheld: history === undefined ? [] : [history.place] },
+    { launcher, hooks, withheld: findWithheld(stores, options) },
     {
       ...shared,
       hooks: sortHooks(options, resolved, launcher),
@@ -144,18 +150,21 @@ export async function openRuntimeParts(
     feeds,
     agents,
     books,
+    facts,
   }
   return { ...opened, onError, redactor, announcements, stores }
 }
 
-/** What is kept of sessions, tasks, schedules and jobs. */
-type Books = Pick<TenantContext, 'sessions' | 'tasks' | 'schedules'> & { jobCallbacks: ReceivingCallbacks }
+/** What is kept of sessions, tasks, schedules and jobs, and for later sessions. */
+type Books = Pick<TenantContext, 'sessions' | 'tasks' | 'schedules' | 'memory'> & {
+  jobCallbacks: ReceivingCallbacks
+}
 
 function openBooks(
-  { callbacks }: RuntimeOptions,
-  about: Pick<RuntimeParts, 'resolved' | 'onError' | 'redactor'> & { store: Store },
+  { callbacks, memory = {} }: RuntimeOptions,
+  about: Pick<RuntimeParts, 'resolved' | 'onError' | 'redactor' | 'facts'> & { store: Store },
 ): Books {
-  const { store, redactor, resolved, onError } = about
+  const { store, redactor, resolved, facts, onError } = about
   const { now, tick } = resolved
   const logError = (cause: unknown): void => onError({ call: '', tool: '', cause })
   return {
@@ -163,6 +172,7 @@ function openBooks(
     tasks: createTaskBook({ store, now }),
     schedules: createScheduleBook({ store, now, logError }),
     jobCallbacks: createJobCallbacks({ store, redactor, url: callbacks?.url, now }),
+    memory: createMemoryBook({ options: memory, folder: facts, store }),
   }
 }
 
@@ -191,4 +201,16 @@ function sortHooks(
 function withAgentDefinitions(services: RuntimeOptions['services'] = {}): Readonly<Record<string, unknown>> {
   const agentDefinitions = createAgentDefinitionRegistry({ projectFiles: false })
   return { agentDefinitions, ...services }
+}
+
+function openFacts({ memory }: RuntimeOptions): FactFolder | undefined {
+  return memory?.dir === undefined ? undefined : createFactFolder(memory.dir)
+}
+
+/** What no call reaches, whatever its roots: what stands in memory came through its tools, or from a person. */
+function findWithheld({ history }: RuntimeParts['stores'], { memory }: RuntimeOptions): string[] {
+  return [
+    ...(history === undefined ? [] : [history.place]),
+    ...(memory?.dir === undefined ? [] : [realPlace(memory.dir)]),
+  ]
 }

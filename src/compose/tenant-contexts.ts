@@ -58,6 +58,7 @@ export type SharedContext = Pick<
   | 'tasks'
   | 'schedules'
   | 'jobCallbacks'
+  | 'memory'
   | 'redactor'
   | 'hooks'
   | 'services'

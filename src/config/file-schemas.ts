@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../contract/base/schema.ts'
 import { toolGroups } from '../contract/configuration.ts'
+import { memoryModes } from '../contract/services/memory.ts'
 import { projectRulesSchema } from './policy/rule-schemas.ts'
 import { argv, count, described, flag, list, object, someTexts, text, texts } from './base/schema-parts.ts'
 
@@ -245,7 +246,7 @@ export const configurationSchema: JsonSchema = object(
       type: 'array',
       items: { enum: toolGroups },
       description:
-        'Groups of built-in tools beside those for files, commands, jobs, artifacts and the web: agent starts agents, teams and workers, plan has plan mode and todos, skill lists skills and loads them, task has tasks whose steps workers claim, user asks the person. Default: none.',
+        'Groups of built-in tools beside those for files, commands, jobs, artifacts and the web: agent starts agents, teams and workers, memory keeps facts and recalls them, plan has plan mode and todos, skill lists skills and loads them, task has tasks whose steps workers claim, user asks the person. Default: none.',
     },
     workerPools,
     skills: object(
@@ -269,6 +270,16 @@ export const configurationSchema: JsonSchema = object(
         },
       },
       { description: 'Whose caplets are taken: tools that were packed and signed. Default: none are.' },
+    ),
+    memory: object(
+      {
+        mode: {
+          enum: memoryModes,
+          description:
+            'What calls may keep in the memory folder of the home: candidate (default), disabled, or external, which only a program can hand in.',
+        },
+      },
+      { description: 'What is kept for later sessions.' },
     ),
     commands,
     hooks: list(commandHookSchema, 'Programs that see calls before or after they run.'),

@@ -171,6 +171,8 @@ export interface StoredRun {
   readonly tenant: string
   readonly actor: string
   readonly session: string
+  /** Absolute path of the project in which it works. */
+  readonly project?: string
   readonly model: { readonly provider: string; readonly modelId: string }
   /** Milliseconds since the epoch. */
   readonly startedAt: number

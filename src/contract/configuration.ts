@@ -1,5 +1,6 @@
 import type { CommandHook } from './hook.ts'
 import type { JsonObject } from './base/json.ts'
+import type { memoryModes } from './services/memory.ts'
 import type { Review } from './tool/plan.ts'
 import type { SandboxKind } from './services/sandbox.ts'
 
@@ -176,8 +177,23 @@ export interface CapletsConfiguration {
   publishers?: Readonly<Record<string, string>>
 }
 
+/** What models may keep for later sessions, in `<home>/memory`. */
+export interface MemoryConfiguration {
+  /** `candidate`: what a person or the extraction took is recalled later. `disabled`: models keep nothing. `external`: only a program can hand such a memory in. Default `candidate`. */
+  mode?: (typeof memoryModes)[number]
+}
+
 /** Groups of built-in tools that there are only if they are asked for. */
-export const toolGroups = ['agent', 'code_mode', 'plan', 'schedule', 'skill', 'task', 'user'] as const
+export const toolGroups = [
+  'agent',
+  'code_mode',
+  'memory',
+  'plan',
+  'schedule',
+  'skill',
+  'task',
+  'user',
+] as const
 
 /** `<home>/config.json`. */
 export interface Configuration {
@@ -205,6 +221,8 @@ export interface Configuration {
   skills?: SkillsConfiguration
   /** Whose caplets are taken: tools that were packed and signed. Default: none are. */
   caplets?: CapletsConfiguration
+  /** What the tools of the group `memory` may keep. */
+  memory?: MemoryConfiguration
   /** What commands may reach of the network, and the secrets that they get. */
   commands?: CommandsConfiguration
   /** Workers by the ids of their pools. Default: a pool `default` of 4. */

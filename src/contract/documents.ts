@@ -24,6 +24,8 @@ export type DocumentKind =
   | 'job'
   | 'job_callback'
   | 'program'
+  | 'memory_candidate'
+  | 'memory_extraction'
 
 /**
  * What work leaves behind, and what there may be too many of to be facts, such as the steps of a task. Unique by tenant, kind, group and id. Its value

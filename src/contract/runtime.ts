@@ -16,6 +16,7 @@ import type { Consents } from './consent.ts'
 import type { Alternative, BudgetUnit, Decision, Effect, Policy } from './policy.ts'
 import type { ObservedAgent, ObservedCalls } from './observed.ts'
 import type { Mode, Principal, Role } from './base/principal.ts'
+import type { RuntimeMemory } from './memory.ts'
 import type { RuntimeSchedules } from './scheduler.ts'
 import type { ToolResult } from './base/result.ts'
 import type { AgentTasks, StepScope } from './services/tasks.ts'
@@ -408,6 +409,8 @@ export interface Runtime {
   readonly tasks: AgentTasks
   /** The schedules in the store, and what runs them. */
   readonly schedules: RuntimeSchedules
+  /** What was kept for later sessions. */
+  readonly memory: RuntimeMemory
   /**
    * Puts another policy, other limits or other tool lists in force: for every call that starts from now on, in every session; a call
    * that runs keeps what it started with. With any issue it throws a SetupError, and the old ones stay in force. Both is noted

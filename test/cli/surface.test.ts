@@ -207,6 +207,12 @@ const commands: { readonly [command: string]: readonly string[] } = {
   'schedules show': ['--tenant TENANT', '--json'],
   'schedules run': ['--tenant TENANT', '--model NAME', '--base-url URL', '--trust-project', '--json'],
   'schedules delete': ['--tenant TENANT'],
+  'memory list': ['--tenant TENANT', '--json'],
+  'memory show': ['--tenant TENANT', '--json'],
+  'memory accept': ['--tenant TENANT', '--json'],
+  'memory reject': ['--tenant TENANT', '--json'],
+  'memory recall': ['--scope SCOPE', '--tenant TENANT', '--json'],
+  'memory extract': ['--tenant TENANT', '--model NAME', '--base-url URL', '--trust-project', '--json'],
 }
 
 const common = ['--project DIR', '--home DIR', '-h, --help']

@@ -255,6 +255,7 @@ const deciding: { [Name in keyof Required<RuntimeOptions>]: readonly NonNullable
   duplicates: [],
   feeds: [],
   lookup: [],
+  memory: [],
   now: [],
   observers: [],
   agents: [],

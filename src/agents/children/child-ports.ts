@@ -17,8 +17,6 @@ export interface PricedModel {
 export interface ChildPorts extends RunPorts {
   /** Agents that one session may start in all. */
   readonly childrenPerSession: number
-  /** The project of the tenant of a session. */
-  readonly projectOf: (session: Session) => string
   /** Undefined if the host has none. */
   readonly definitions: AgentDefinitionRegistry | undefined
   readonly worktrees: AgentWorktrees

@@ -170,6 +170,7 @@ function toOpenRun(
     tenant,
     actor,
     session: session.id,
+    project: before?.project ?? ports.projectOf(session),
     startedAt: before?.startedAt ?? ports.now(),
     turns: before?.turns ?? 0,
     countsFrom: before?.countsFrom ?? 0,

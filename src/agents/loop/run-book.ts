@@ -212,12 +212,13 @@ export function unknownRun(id: string): SetupError {
 function toStored(run: KeptRun | undefined, store: Pick<Store, 'lives'>): StoredRun {
   if (run === undefined) throw new Error('A run was read that is not there.')
   const { id, tenant, actor, session, model, startedAt, state, turns, usage, endReason, error } = run
-  const { parent, prunedAt, ended } = run
+  const { parent, prunedAt, ended, project } = run
   return {
     id,
     tenant,
     actor,
     session,
+    ...(project !== undefined && { project }),
     model,
     startedAt,
     state: state === 'running' && !store.lives(run.writer) ? 'ended' : state,

@@ -36,6 +36,8 @@ export interface RunPorts {
   describeSkills(session: Session): Promise<string | undefined>
   /** The budgets of the policy. */
   readonly account: ModelAccount
+  /** The project of the tenant of a session. */
+  readonly projectOf: (session: Session) => string
   /** What narrows the tools of a session. */
   readonly narrowingOf: (session: Session) => SessionNarrowing
   /** Told when a run starts; returns what is called when it has ended. */

@@ -8,6 +8,7 @@ import { loadUpstreams, upstreamSecrets } from '../../config/servers/load-upstre
 import type { Approver } from '../../contract/approval.ts'
 import type { Configuration, toolGroups } from '../../contract/configuration.ts'
 import type { ElicitationHandler } from '../../contract/base/elicitation.ts'
+import type { MemoryOptions } from '../../contract/services/memory.ts'
 import type { SkillRegistry } from '../../contract/services/skill.ts'
 import { SetupError } from '../../contract/base/errors.ts'
 import type { Policy } from '../../contract/policy.ts'
@@ -28,6 +29,7 @@ import { mcpTools } from '../../compose/sources/mcp-tools.ts'
 import { expandHome, realPlace } from '../../compose/options/resolve-places.ts'
 import type { RuntimeOptions } from '../../compose/options/runtime-options.ts'
 import { delegationTools } from '../../compose/sources/delegation-tools.ts'
+import { memoryTools } from '../../compose/sources/memory-tools.ts'
 import { planTools } from '../../compose/sources/plan-tools.ts'
 import { codeModeTools } from '../../compose/sources/code-mode-tools.ts'
 import { scheduleTools } from '../../compose/sources/schedule-tools.ts'
@@ -249,9 +251,11 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
     workerPools,
     skills,
     caplets,
+    memory: memoryChoices,
     ...options
   } = configuration
   const shell = observes ? true : hasShell
+  const memory: MemoryOptions = { dir: join(places.home, 'memory'), ...memoryChoices }
   // An agent has such tools of its own.
   const groups = observes ? [] : toolGroups
   const own = ownSources({
@@ -262,6 +266,7 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
     commands,
     languageServers,
     toolGroups: groups,
+    memory,
   })
   const declared = inOneLine(declarativeTools({ dir: places.tools, tools: own }), places.tools)
   const sources = observes ? own : [...own, declared, capletTools({ dir: places.caplets, ...caplets })]
@@ -276,6 +281,7 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
     project: places.project,
     projectConfiguration: project,
     policy,
+    memory,
     tools: sources,
     ...(workerPools !== undefined && { agents: { workerPools } }),
     services: {
@@ -321,7 +327,7 @@ type OwnToolOptions = {
       | 'languageServers'
       | 'toolGroups'
   ]?: Configuration[Name] | undefined
-}
+} & { memory?: MemoryOptions }
 
 /** The tools that come with Handrail. */
 export function ownSources({
@@ -332,6 +338,7 @@ export function ownSources({
   commands,
   languageServers,
   toolGroups = [],
+  memory,
 }: OwnToolOptions = {}): ToolSource[] {
   return [
     artifactTools(),
@@ -341,19 +348,24 @@ export function ownSources({
     webTools({ search: webSearch }),
     ...(modelSettings === undefined ? [] : [settingTools({ settings: modelSettings })]),
     ...(triggers === undefined ? [] : [triggerTools({ triggers })]),
-    ...[...new Set(toolGroups)].flatMap((group) => groupSources[group].map((open) => open())),
+    ...[...new Set(toolGroups)].flatMap((group) => groupSources[group].map((open) => open(memory))),
   ]
 }
 
 const groupSources = {
   agent: [agentDefinitionTools, delegationTools],
   code_mode: [() => codeModeTools()],
+  memory: [memoryTools],
   plan: [planTools],
   schedule: [scheduleTools],
   skill: [skillTools],
   task: [taskTools],
   user: [userTools],
-} as const satisfies { readonly [group in (typeof toolGroups)[number]]: readonly (() => ToolSource)[] }
+} as const satisfies {
+  readonly [group in (typeof toolGroups)[number]]: readonly ((
+    memory: MemoryOptions | undefined,
+  ) => ToolSource)[]
+}
 
 /** The secrets that the configuration and the person's tools name, from the environment. One that is not there is missed by the tool that needs it. */
 function readSecrets(...names: readonly (string | undefined)[]): Record<string, string> {

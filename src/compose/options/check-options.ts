@@ -13,6 +13,7 @@ import type { SchemaChecker } from '../../contract/base/schema.ts'
 import type { Tool, ToolSource } from '../../contract/tool/tool.ts'
 import { resolveSandbox } from './resolve-sandbox.ts'
 import { checkAgentOptions } from './agent-options.ts'
+import { checkMemory } from './check-memory.ts'
 import { checkTelemetry } from './check-telemetry.ts'
 import { isObject } from '../../kit/json/is-object.ts'
 import { findUnknownFields } from '../../kit/json/find-unknown-fields.ts'
@@ -26,6 +27,7 @@ export function checkOptions(options: RuntimeOptions, checker: SchemaChecker): I
     ([field, value]) =>
       field !== 'hooks' &&
       field !== 'undo' &&
+      field !== 'memory' &&
       !(field === 'sandbox' && typeof value === 'function') &&
       Object.hasOwn(configurationSchema.properties ?? {}, field),
   )
@@ -45,6 +47,7 @@ export function checkOptions(options: RuntimeOptions, checker: SchemaChecker): I
     ...checkFeeds(options.feeds ?? []),
     ...checkTelemetry(options),
     ...checkAgentOptions(options.agents),
+    ...checkMemory(options.memory),
     ...checkArchive(options.archive),
     ...findUnknownValue('/duplicates', options.duplicates, ['error', 'keep-first', 'replace']),
   ]

@@ -5,6 +5,7 @@ import type { RuntimeEvent } from '../../contract/events.ts'
 import type { Hook } from '../../contract/hook.ts'
 import type { ElicitationHandler } from '../../contract/base/elicitation.ts'
 import type { Policy } from '../../contract/policy.ts'
+import type { MemoryOptions } from '../../contract/services/memory.ts'
 import type { DuplicatePolicy } from '../../contract/registry.ts'
 import type { ArtifactStore, Store } from '../../contract/store.ts'
 import type { CallObserver, TelemetryOptions } from '../../contract/telemetry.ts'
@@ -26,6 +27,7 @@ export interface RuntimeOptions extends Omit<
   | 'workerPools'
   | 'skills'
   | 'caplets'
+  | 'memory'
   | 'commands'
   | 'languageServers'
   | 'sandbox'
@@ -74,6 +76,8 @@ export interface RuntimeOptions extends Omit<
    * they have no callback.
    */
   callbacks?: { url: string }
+  /** Where memory is, for the tools of `memoryTools`. Default: nowhere. */
+  memory?: MemoryOptions
   /** With what agents work that tools start. */
   agents?: AgentOptions
   /** Further policy decision points; a call runs only if all permit. */
@@ -115,6 +119,7 @@ export const runtimeOptionFields: readonly (keyof RuntimeOptions)[] = [
   'services',
   'callbacks',
   'agents',
+  'memory',
   'decisionPoints',
   'duplicates',
   'onEvent',

@@ -39,6 +39,8 @@ export const setupErrorTable = {
   run_in_progress: 'The agent run goes on already, in this process or another one.',
   unknown_schedule: 'The schedule does not exist, or is of another tenant.',
   schedule_running: 'A run of the schedule goes on, in this process or another one.',
+  no_memory: 'The runtime has no folder of memory.',
+  unknown_memory: 'No candidate of this id waits for a person, or it is of another tenant.',
   not_approver: 'The policy does not let this actor say yes to this call.',
   invalid_usage: 'The command line is wrong; the message says how it would be right.',
   output_failed: 'The output of a command cannot be written. Nothing that was done is undone.',

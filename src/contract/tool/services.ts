@@ -6,6 +6,7 @@ import type { SessionResources } from '../services/session-resources.ts'
 import type { PastCalls } from '../services/history.ts'
 import type { Instructions } from '../services/instructions.ts'
 import type { Jobs } from '../services/job.ts'
+import type { Memory } from '../services/memory.ts'
 import type { Json } from '../base/json.ts'
 import type { Network, Pages } from '../services/network.ts'
 import type { PartCalls } from './part-calls.ts'
@@ -47,6 +48,8 @@ export interface Services {
   tasks: Tasks
   /** What runs at times: that of the same tenant and actor. */
   schedules: Schedules
+  /** What earlier sessions kept: that of the same tenant and project. */
+  memory: Memory
   /** Teams of agents that send each other messages. */
   teams: Teams
   /** Servers that the call's profile covers. */
@@ -97,6 +100,7 @@ export const ownServices = [
   'todos',
   'tasks',
   'schedules',
+  'memory',
   'modelSettings',
   'teams',
   'parts',

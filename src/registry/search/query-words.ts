@@ -1,5 +1,5 @@
-import { splitWords } from './split-words.ts'
-import { stemWord } from './stem-word.ts'
+import { splitWords } from '../../kit/ranking/split-words.ts'
+import { stemWord } from '../../kit/ranking/stem-word.ts'
 
 /** Words that say nothing of what a tool does, whether in a description or in a query. */
 const empty: ReadonlySet<string> = new Set(

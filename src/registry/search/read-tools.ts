@@ -1,7 +1,7 @@
 import type { IndexedTool } from '../../contract/registry.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { toStem } from './query-words.ts'
-import { splitWords } from './split-words.ts'
+import { splitWords } from '../../kit/ranking/split-words.ts'
 
 /** The words of tools, as numbers of terms: of each tool, those of each field behind each other. */
 export interface ToolWords {

@@ -17,6 +17,7 @@ import type { Isolates } from '../../contract/services/isolates.ts'
 import type { Sandbox } from '../../contract/services/sandbox.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
 import type { ScheduleBook } from '../../contract/services/schedules.ts'
+import type { MemoryBook } from '../../contract/services/memory.ts'
 import type { StepScope, TaskBook } from '../../contract/services/tasks.ts'
 import type { LoadedSkill } from '../../contract/services/skill.ts'
 import type { CallObserver } from '../../contract/telemetry.ts'
@@ -81,6 +82,7 @@ export interface TenantContext {
   readonly tasks: TaskBook
   readonly jobCallbacks: JobCallbacks
   readonly schedules: ScheduleBook
+  readonly memory: MemoryBook
   readonly redactor: Redactor
   /** Whether a write of a turn may run beside earlier reads of it that touch something else. */
   readonly overlapCalls: boolean

@@ -15,6 +15,7 @@ import { createHostPermit } from '../../permission/permit-host.ts'
 import { createSessionResources } from '../../keep/session-resources.ts'
 import { openCodeMode } from '../../code-mode/open-code-mode.ts'
 import { openAgents, openTeams } from '../../keep/open-agents.ts'
+import { openMemory } from '../../keep/open-memory.ts'
 import { openModelSettings } from '../../keep/open-model-settings.ts'
 import { openSchedules } from '../../planning/open-schedules.ts'
 import { createSessionJobs } from '../../keep/session-jobs.ts'
@@ -83,6 +84,7 @@ const openers: { readonly [service: string]: (opening: Opened) => unknown } = {
   toolSearch: ({ scope }) => openToolSearch(scope),
   tasks: ({ admitted, scope, watch }) => openTasks(admitted, scope, watch),
   schedules: ({ admitted, scope, watch }) => openSchedules(admitted, scope, ended(watch)),
+  memory: ({ admitted, scope, watch }) => openMemory(admitted, scope, ended(watch)),
   modelSettings: ({ admitted, scope, watch }) => openModelSettings(admitted, scope, ended(watch)),
 }
 
