@@ -105,8 +105,7 @@ export async function openRuntimeParts(
     redact: (text) => redactor.text(text),
     now: resolved.now,
   })
-  const launcher = createLauncher()
-  const isolates = createIsolates()
+  const [launcher, isolates] = [createLauncher(), createIsolates()]
   const agents: RuntimeParts['agents'] = { host: undefined }
   const facts = openFacts(options)
   const books = openBooks(options, { store, redactor, resolved, facts, onError })
@@ -139,20 +138,8 @@ export async function openRuntimeParts(
     redact: (text) => redactor.text(text),
     report: (tool, message) => onError({ call: '', tool, cause: new Error(redactor.text(message)) }),
   })
-  const opened = {
-    resolved,
-    registry,
-    consents,
-    approvals,
-    tenants,
-    launcher,
-    isolates,
-    feeds,
-    agents,
-    books,
-    facts,
-  }
-  return { ...opened, onError, redactor, announcements, stores }
+  const decided = { resolved, registry, consents, approvals, tenants, onError, redactor, announcements }
+  return { ...decided, launcher, isolates, feeds, agents, books, facts, stores }
 }
 
 /** What is kept of sessions, tasks, schedules and jobs, and for later sessions. */
