@@ -2,7 +2,7 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:cryp
 import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { testCaplet, type CapletTestEnd } from '../../compose/test-caplet.ts'
+import { testCaplet, type CapletTestEnd } from '../../compose/caplets/test-caplet.ts'
 import { loadConfiguration } from '../../config/load-configuration.ts'
 import type { Configuration } from '../../contract/configuration.ts'
 import { SetupError } from '../../contract/base/errors.ts'
