@@ -206,12 +206,12 @@ test('tools that were paused and enabled again have their envelopes, and so does
   expect(notes.map(({ event, tool = '' }) => `${event} ${tool}`)).toEqual([
     'tool_enabled code.read_file',
     'tool_paused code.read_file',
-    ...Array<string>(4).fill('tool_registered '),
+    ...Array<string>(5).fill('tool_registered '),
   ])
   expect(notes.every(({ actor }) => actor !== '')).toBe(true)
   const page = await evidence(place, 'list', '--notes')
   expect(page.stdout).toMatch(
-    /^\S+Z {2}tool_enabled .*code\.read_file[^\n]*\n\S+Z {2}tool_paused .*too slow[^\n]*\n(\S+Z {2}tool_registered .* tools? of "builtin\.\w+"\n){4}6 notes\n$/,
+    /^\S+Z {2}tool_enabled .*code\.read_file[^\n]*\n\S+Z {2}tool_paused .*too slow[^\n]*\n(\S+Z {2}tool_registered .* tools? of "builtin\.\w+"\n){5}7 notes\n$/,
   )
   expect(await verify(place)).toMatchObject({ ok: true, calls: 2 })
 })

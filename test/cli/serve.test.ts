@@ -56,7 +56,7 @@ test('serve prints address, project, tool count, store and how to connect; serve
   const { stdout } = server.output
   expect(stdout).toMatch(new RegExp(`project +${place.project}\\n`))
   expect(stdout).toMatch(new RegExp(`tools +${tools.length} `))
-  expect(stdout).toMatch(new RegExp(`store +sqlite ${place.store}, 4 records\\n`))
+  expect(stdout).toMatch(new RegExp(`store +sqlite ${place.store}, 5 records\\n`))
   expect(stdout).toContain(`claude mcp add --transport http handrail ${url.href}`)
   expect(stdout).toContain(`{"mcpServers": {"handrail": {"type": "http", "url": "${url.href}"}}}`)
   expect(stdout).toContain(`over stdio     node ${program} serve --stdio --project ${place.project}\n`)

@@ -61,13 +61,14 @@ export function toEntry(
     tenants: about.tenants,
     place: source.place,
     initial: about.initial,
-    deferred: isDeferred(tool, source, about.deferredTools ?? []),
+    defers: () => isDeferred(tool, source, about.deferredTools ?? []),
     needsFull: imported.full,
   })
 }
 
-interface Known extends Omit<Entry, 'digest' | 'identity' | 'line' | 'fullValidation'> {
+interface Known extends Omit<Entry, 'digest' | 'identity' | 'line' | 'fullValidation' | 'deferred'> {
   readonly needsFull: boolean | (() => boolean)
+  readonly defers: () => boolean
 }
 
 /** What is made of it is made when it is asked for: by getters of the class, as thousands with getters of their own would take four times the memory. */
@@ -84,8 +85,8 @@ class Admitted implements Entry {
   readonly tenants: Entry['tenants']
   readonly place: Entry['place']
   readonly initial: Entry['initial']
-  readonly deferred: Entry['deferred']
   #needsFull: boolean | (() => boolean)
+  #defers: boolean | (() => boolean)
   #digest: string | undefined
   #identity: string | undefined
 
@@ -102,13 +103,18 @@ class Admitted implements Entry {
     this.tenants = known.tenants
     this.place = known.place
     this.initial = known.initial
-    this.deferred = known.deferred
     this.#needsFull = known.needsFull
+    this.#defers = known.defers
   }
 
   get fullValidation(): boolean {
     if (typeof this.#needsFull === 'function') this.#needsFull = this.#needsFull()
     return this.#needsFull
+  }
+
+  get deferred(): boolean {
+    if (typeof this.#defers === 'function') this.#defers = this.#defers()
+    return this.#defers
   }
 
   get digest(): string {
