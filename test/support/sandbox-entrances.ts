@@ -4,6 +4,7 @@ import type { ElicitResult } from '@modelcontextprotocol/client'
 import {
   codeTools,
   createRuntime,
+  declarativeTools,
   jobTools,
   resultText,
   type ApprovalAnswer,
@@ -54,6 +55,8 @@ export interface EntranceOptions {
   files?: Files
   configuration?: Configuration
   policy?: Policy
+  /** Declared tools of the person, by the names of their files. */
+  declared?: Readonly<Record<string, unknown>>
   /** Variables of Handrail's own environment. */
   env?: Readonly<Record<string, string>>
   /** Something that Handrail knows to be secret. */
@@ -111,13 +114,17 @@ export async function openLibrary(
   openSession: OpenSession = (runtime) => runtime.session(),
 ): Promise<Entrance> {
   const { files, configuration = {}, env = {}, policy, secret, says = 'allow_for_session' } = options
-  const place = makePlace(files)
+  const place = makePlace(files, declaredOf(options))
   const { shell, commands, webSearch: _, ...rest } = configuration
   const runtime = await withEnvironment(env, () =>
     createRuntime({
       project: place.project,
       home: place.user,
-      tools: [codeTools({ shell, commands }), jobTools()],
+      tools: [
+        codeTools({ shell, commands }),
+        jobTools(),
+        ...(options.declared === undefined ? [] : [declarativeTools({ dir: join(place.home, 'tools') })]),
+      ],
       approve: async () => {
         options.meanwhile?.(place.project)
         return { decision: typeof says === 'function' ? says() : says } as ApprovalAnswer
@@ -150,7 +157,11 @@ async function withEnvironment<T>(env: Readonly<Record<string, string>>, make: (
 async function openMcp(options: EntranceOptions = {}, user: number | undefined): Promise<Entrance> {
   const { files, configuration = {}, env = {}, policy = {}, secret, says = 'allow_for_session' } = options
   const knowing = secret === undefined ? configuration : { ...configuration, webSearch: searchWithSecret }
-  const place = makePlace(files, { 'config.json': knowing, 'policy.json': policy })
+  const place = makePlace(files, {
+    'config.json': knowing,
+    'policy.json': policy,
+    ...declaredOf(options),
+  })
   if (user !== undefined) for (const folder of [place.project, place.user]) giveTo(folder, user)
   const client = createClient({
     era: 'modern',
@@ -172,6 +183,10 @@ async function openMcp(options: EntranceOptions = {}, user: number | undefined):
     const text = result.content.map((block) => ('text' in block ? String(block.text) : '')).join('\n')
     return toAnswer(result.isError !== true, text, result.structuredContent)
   })
+}
+
+function declaredOf({ declared = {} }: EntranceOptions): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(declared).map(([name, file]) => [`tools/${name}`, file]))
 }
 
 /** A search engine that nobody asks; its key is what the command line knows to be secret. */
