@@ -8,7 +8,7 @@ import { modelSaying } from '../support/mock-model.ts'
 import { rounds } from '../support/rounds.ts'
 
 const program = join(import.meta.dirname, 'memory-runner.ts')
-const kills = rounds({ usual: 3, long: 100 })
+const kills = rounds({ usual: 2, long: 100 })
 const runs = kills + 4
 
 test(`of ${kills} pairs of processes that extract facts and are killed at any time, no fact is lost and none is there twice (BI-8)`, async () => {

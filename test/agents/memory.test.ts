@@ -32,6 +32,28 @@ test('what a model notes is a candidate, and recalled when a person took it, wit
   expect(readFileSync(join(dir, `${id}.md`), 'utf8')).toContain('\nThis project indents with tabs.\n')
 })
 
+test('facts that begin alike, or have no Latin word, are each kept (BI-8)', async () => {
+  const { runtime, files } = await openMemory()
+  const session = runtime.session()
+  const contents = [
+    'The port of the test server is 7420.',
+    'The port of the test server is never 80.',
+    '部署在周五进行。',
+    '数据库是 PostgreSQL。',
+    '🚀',
+  ]
+  for (const content of contents) {
+    const { id } = await write(session, { content })
+    expect(id).toMatch(/^[a-z0-9-]+-[0-9a-f]{10}$/)
+    await runtime.memory.accept(id)
+  }
+  expect(files()).toHaveLength(contents.length)
+  const { facts } = await runtime.memory.list()
+  expect(facts.map(({ content }) => content).toSorted()).toEqual(contents.toSorted())
+  const found = await recall(session, { query: '部署' })
+  expect(found.facts.map(({ content }) => content)).toEqual(['部署在周五进行。'])
+})
+
 test('a person edits, adds and removes files, and recall follows; a faulty file is named and spoils no other (BI-8)', async () => {
   const { runtime, dir } = await openMemory()
   const session = runtime.session()

@@ -1,6 +1,6 @@
 import type { MemoryFact, MemorySource, NewMemory } from '../../contract/services/memory.ts'
 import { canonicalJson } from '../../kit/json/canonical-json.ts'
-import { digest } from '../../kit/json/digest.ts'
+import { fileDigest } from '../../kit/json/digest.ts'
 
 /** A fact of a project or its tenant. What says the same has the same id, which is a name that a person can read. */
 export function toFact(
@@ -11,7 +11,7 @@ export function toFact(
   const place = scope === 'project' ? { project } : {}
   const words = text.toLowerCase().match(/[a-z0-9]+/g) ?? []
   const name = words.slice(0, 6).join('-').slice(0, 40)
-  const [, hex = ''] = digest(canonicalJson({ text, scope, ...place })).split(':')
+  const [, hex = ''] = fileDigest(canonicalJson({ text, scope, ...place })).split(':')
   return {
     id: `${name === '' ? 'fact' : name}-${hex.slice(0, 10)}`,
     content: text,
