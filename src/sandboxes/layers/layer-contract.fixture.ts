@@ -149,151 +149,164 @@ function useTemporary(): string {
 /** Declares the tests that every kind of layer must pass. */
 export function layerContract(way: LayerWay): void {
   describe(`as ${way}`, () => {
-    test.each(lines)('a layer says what a command changed, and the files stay: %s', async (line) => {
-      const [project, plain] = [makeProject(), makeProject()]
-      const before = listing(project)
-      execFileSync('sh', ['-c', line], { cwd: plain, ...(user.other && { uid: user.uid, gid: user.gid }) })
-      const { layer, run } = await openOver(project, way)
-      await using _layer = layer
-      run(line)
-      const changes = await layer.read()
-      expect(listing(project)).toEqual(before)
-      // What is said of it is what the command did to the other project.
-      const said = changes.map(({ path, kind, mode, size, target = '' }) => [path, kind, mode, size, target])
-      expect(said).toEqual(differences(project, plain))
-    })
+    declareChanges(way)
+    declareHostile(way)
+    declareLanding(way)
+  })
+}
 
-    test.each(lines)('what a command changed lands as if it had run without a layer: %s', async (line) => {
-      const [project, plain] = [makeProject(), makeProject()]
-      execFileSync('sh', ['-c', line], { cwd: plain, ...(user.other && { uid: user.uid, gid: user.gid }) })
-      const { layer, run } = await openOver(project, way)
-      await using _layer = layer
-      run(line)
-      const { leftOut } = await layer.land(await layer.read(), {})
-      expect(leftOut).toEqual([])
-      expect(listing(project)).toEqual(listing(plain))
-      expect(owners(project)).toEqual(owners(plain))
-    })
+/** What a command did is said, and lands, as it was. */
+function declareChanges(way: LayerWay): void {
+  test.each(lines)('a layer says what a command changed, and the files stay: %s', async (line) => {
+    const [project, plain] = [makeProject(), makeProject()]
+    const before = listing(project)
+    execFileSync('sh', ['-c', line], { cwd: plain, ...(user.other && { uid: user.uid, gid: user.gid }) })
+    const { layer, run } = await openOver(project, way)
+    await using _layer = layer
+    run(line)
+    const changes = await layer.read()
+    expect(listing(project)).toEqual(before)
+    // What is said of it is what the command did to the other project.
+    const said = changes.map(({ path, kind, mode, size, target = '' }) => [path, kind, mode, size, target])
+    expect(said).toEqual(differences(project, plain))
+  })
 
-    test('what was opened for writing and left as it was is no change', async () => {
-      const { layer, run } = await openOver(makeProject(), way)
-      await using _layer = layer
-      run(
-        'touch -r a stamp; chmod 600 a; chmod 644 a; touch -r stamp a; rm stamp; mv b x; mv x b; touch -r a b',
-      )
-      expect((await layer.read()).map(({ path: name, kind, had }) => [name, kind, had])).toEqual([])
-    })
+  test.each(lines)('what a command changed lands as if it had run without a layer: %s', async (line) => {
+    const [project, plain] = [makeProject(), makeProject()]
+    execFileSync('sh', ['-c', line], { cwd: plain, ...(user.other && { uid: user.uid, gid: user.gid }) })
+    const { layer, run } = await openOver(project, way)
+    await using _layer = layer
+    run(line)
+    const { leftOut } = await layer.land(await layer.read(), {})
+    expect(leftOut).toEqual([])
+    expect(listing(project)).toEqual(listing(plain))
+    expect(owners(project)).toEqual(owners(plain))
+  })
 
-    test('nothing is left of a layer, also if the command closed its folders', async () => {
-      const project = makeProject()
-      const temporary = useTemporary()
-      const { layer, run } = await openOver(project, way)
-      run('mkdir closed; echo a > closed/a; chmod 000 closed; chmod 000 deep')
-      await layer[Symbol.asyncDispose]()
-      expect(readdirSync(temporary)).toEqual([])
-    })
+  test('what was opened for writing and left as it was is no change', async () => {
+    const { layer, run } = await openOver(makeProject(), way)
+    await using _layer = layer
+    run(
+      'touch -r a stamp; chmod 600 a; chmod 644 a; touch -r stamp a; rm stamp; mv b x; mv x b; touch -r a b',
+    )
+    expect((await layer.read()).map(({ path: name, kind, had }) => [name, kind, had])).toEqual([])
+  })
+}
 
-    test('a link that the layer replaced by a folder leads to nothing of what it led to', async () => {
-      const project = makeProject()
-      writeFileSync(join(project, '.env'), 'secret')
-      symlinkSync('.', join(project, 'self'))
-      symlinkSync('/root', join(project, 'out'))
-      const { layer, run } = await openOver(project, way)
-      await using _layer = layer
-      run('rm self out; mkdir self out; echo x > self/.env; touch out/x')
-      expect((await layer.read()).map(({ path, kind, had }) => [path, kind, had])).toEqual([
-        ['out', 'none', 'link'],
-        ['self', 'none', 'link'],
-        ['out', 'directory', 'none'],
-        ['out/x', 'file', 'none'],
-        ['self', 'directory', 'none'],
-        ['self/.env', 'file', 'none'],
-      ])
-    })
+/** A layer is what a hostile command left. */
+function declareHostile(way: LayerWay): void {
+  test('nothing is left of a layer, also if the command closed its folders', async () => {
+    const project = makeProject()
+    const temporary = useTemporary()
+    const { layer, run } = await openOver(project, way)
+    run('mkdir closed; echo a > closed/a; chmod 000 closed; chmod 000 deep')
+    await layer[Symbol.asyncDispose]()
+    expect(readdirSync(temporary)).toEqual([])
+  })
 
-    test.each([
-      ['names that are not text', `touch "$(printf 'a\\377')"`, 'not UTF-8'],
-      ['more folders than are read', `d=$(printf 'd/%.0s' $(seq 200)); mkdir -p $d`, 'folders deep'],
-    ])('a layer with %s is refused as a whole, and nothing of it is left', async (_what, line, why) => {
-      const project = makeProject()
-      const temporary = useTemporary()
-      const { layer, run } = await openOver(project, way)
-      run(line)
-      await expect(layer.read()).rejects.toMatchObject({
-        reason: 'file_limit',
-        message: expect.stringContaining(why),
-      })
-      await layer[Symbol.asyncDispose]()
-      expect(readdirSync(temporary)).toEqual([])
-    })
+  test('a link that the layer replaced by a folder leads to nothing of what it led to', async () => {
+    const project = makeProject()
+    writeFileSync(join(project, '.env'), 'secret')
+    symlinkSync('.', join(project, 'self'))
+    symlinkSync('/root', join(project, 'out'))
+    const { layer, run } = await openOver(project, way)
+    await using _layer = layer
+    run('rm self out; mkdir self out; echo x > self/.env; touch out/x')
+    expect((await layer.read()).map(({ path, kind, had }) => [path, kind, had])).toEqual([
+      ['out', 'none', 'link'],
+      ['self', 'none', 'link'],
+      ['out', 'directory', 'none'],
+      ['out/x', 'file', 'none'],
+      ['self', 'directory', 'none'],
+      ['self/.env', 'file', 'none'],
+    ])
+  })
 
-    test('what is not landed is dropped: the files stay as they were, and nothing is left of it', async () => {
-      const project = makeProject()
-      const temporary = useTemporary()
-      const before = listing(project)
-      const { layer, run } = await openOver(project, way)
-      run('echo more >> a; rm -r deep; echo new > new; chmod 700 b; ln -sf b link')
-      expect(await layer.read()).not.toEqual([])
-      await layer[Symbol.asyncDispose]()
-      expect(listing(project)).toEqual(before)
-      expect(readdirSync(temporary)).toEqual([])
+  test.each([
+    ['names that are not text', `touch "$(printf 'a\\377')"`, 'not UTF-8'],
+    ['more folders than are read', `d=$(printf 'd/%.0s' $(seq 200)); mkdir -p $d`, 'folders deep'],
+  ])('a layer with %s is refused as a whole, and nothing of it is left', async (_what, line, why) => {
+    const project = makeProject()
+    const temporary = useTemporary()
+    const { layer, run } = await openOver(project, way)
+    run(line)
+    await expect(layer.read()).rejects.toMatchObject({
+      reason: 'file_limit',
+      message: expect.stringContaining(why),
     })
+    await layer[Symbol.asyncDispose]()
+    expect(readdirSync(temporary)).toEqual([])
+  })
+}
 
-    test.each<[what: string, meanwhile: (project: string) => void]>([
-      ['a file that it changed', (project) => writeFileSync(join(project, 'a'), 'of another')],
-      ['a file that it removed', (project) => writeFileSync(join(project, 'b'), 'of another')],
-      ['a name that it made', (project) => writeFileSync(join(project, 'new'), 'of another')],
-      ['a folder that it wrote in', (project) => rmSync(join(project, 'other'), { recursive: true })],
-    ])('nothing lands if another program changed %s', async (_what, meanwhile) => {
-      const project = makeProject()
-      const { layer, run } = await openOver(project, way)
-      await using _layer = layer
-      run('echo more >> a; rm b; echo new > new; echo in > other/in')
-      const changes = await layer.read()
-      meanwhile(project)
-      const before = listing(project)
-      await expect(layer.land(changes, {})).rejects.toMatchObject({
-        reason: expect.stringMatching(/^(?:stale_preview|path_conflict)$/),
-      })
-      expect(listing(project)).toEqual(before)
-    })
+/** Nothing lands but what was read, over what the command knew. */
+function declareLanding(way: LayerWay): void {
+  test('what is not landed is dropped: the files stay as they were, and nothing is left of it', async () => {
+    const project = makeProject()
+    const temporary = useTemporary()
+    const before = listing(project)
+    const { layer, run } = await openOver(project, way)
+    run('echo more >> a; rm -r deep; echo new > new; chmod 700 b; ln -sf b link')
+    expect(await layer.read()).not.toEqual([])
+    await layer[Symbol.asyncDispose]()
+    expect(listing(project)).toEqual(before)
+    expect(readdirSync(temporary)).toEqual([])
+  })
 
-    test('a pipe is left out, and no set-id bit lands', async () => {
-      const project = makeProject()
-      const { layer, run } = await openOver(project, way)
-      await using _layer = layer
-      run('mkfifo pipe; cp a tool; chmod 6755 tool; mkdir shared; chmod 2775 shared')
-      const { leftOut } = await layer.land(await layer.read(), {})
-      expect(leftOut).toEqual([join(project, 'pipe')])
-      const modes = ['tool', 'shared'].map((name) => lstatSync(join(project, name)).mode & 0o7777)
-      expect(modes).toEqual([0o755, 0o775])
-      expect(readdirSync(project)).not.toContain('pipe')
+  test.each<[what: string, meanwhile: (project: string) => void]>([
+    ['a file that it changed', (project) => writeFileSync(join(project, 'a'), 'of another')],
+    ['a file that it removed', (project) => writeFileSync(join(project, 'b'), 'of another')],
+    ['a name that it made', (project) => writeFileSync(join(project, 'new'), 'of another')],
+    ['a folder that it wrote in', (project) => rmSync(join(project, 'other'), { recursive: true })],
+  ])('nothing lands if another program changed %s', async (_what, meanwhile) => {
+    const project = makeProject()
+    const { layer, run } = await openOver(project, way)
+    await using _layer = layer
+    run('echo more >> a; rm b; echo new > new; echo in > other/in')
+    const changes = await layer.read()
+    meanwhile(project)
+    const before = listing(project)
+    await expect(layer.land(changes, {})).rejects.toMatchObject({
+      reason: expect.stringMatching(/^(?:stale_preview|path_conflict)$/),
     })
+    expect(listing(project)).toEqual(before)
+  })
 
-    test('the digest is of what would land: one more byte, mode or name is another one', async () => {
-      const { layer, run } = await openOver(makeProject(), way)
-      await using _layer = layer
-      const digests = new Set<string>()
-      const steps = ['echo a > new', 'echo b > new', 'chmod 755 new', 'mv new other', 'ln -s a to', 'rm c']
-      for (const step of steps) {
-        run(step)
-        digests.add(await layer.digest(await layer.read()))
-        digests.add(await layer.digest(await layer.read()))
-      }
-      expect(digests.size).toBe(steps.length)
-    })
+  test('a pipe is left out, and no set-id bit lands', async () => {
+    const project = makeProject()
+    const { layer, run } = await openOver(project, way)
+    await using _layer = layer
+    run('mkfifo pipe; cp a tool; chmod 6755 tool; mkdir shared; chmod 2775 shared')
+    const { leftOut } = await layer.land(await layer.read(), {})
+    expect(leftOut).toEqual([join(project, 'pipe')])
+    const modes = ['tool', 'shared'].map((name) => lstatSync(join(project, name)).mode & 0o7777)
+    expect(modes).toEqual([0o755, 0o775])
+    expect(readdirSync(project)).not.toContain('pipe')
+  })
 
-    test('of a changed file no more is read than was asked for, and nothing of what is no file', async () => {
-      const { layer, run } = await openOver(makeProject(), way)
-      await using _layer = layer
-      run('printf 12345 > a; rm link; ln -s b link')
-      const changes = await layer.read()
-      const read = (path: string, bytes: number) => {
-        const change = changes.find((each) => each.path === path && each.kind !== 'none')
-        if (change === undefined) throw new Error(`${path} is no change`)
-        return layer.contents(change, bytes)?.length
-      }
-      expect([read('a', 5), read('a', 4), read('link', 5)]).toEqual([5, undefined, undefined])
-    })
+  test('the digest is of what would land: one more byte, mode or name is another one', async () => {
+    const { layer, run } = await openOver(makeProject(), way)
+    await using _layer = layer
+    const digests = new Set<string>()
+    const steps = ['echo a > new', 'echo b > new', 'chmod 755 new', 'mv new other', 'ln -s a to', 'rm c']
+    for (const step of steps) {
+      run(step)
+      digests.add(await layer.digest(await layer.read()))
+      digests.add(await layer.digest(await layer.read()))
+    }
+    expect(digests.size).toBe(steps.length)
+  })
+
+  test('of a changed file no more is read than was asked for, and nothing of what is no file', async () => {
+    const { layer, run } = await openOver(makeProject(), way)
+    await using _layer = layer
+    run('printf 12345 > a; rm link; ln -s b link')
+    const changes = await layer.read()
+    const read = (path: string, bytes: number) => {
+      const change = changes.find((each) => each.path === path && each.kind !== 'none')
+      if (change === undefined) throw new Error(`${path} is no change`)
+      return layer.contents(change, bytes)?.length
+    }
+    expect([read('a', 5), read('a', 4), read('link', 5)]).toEqual([5, undefined, undefined])
   })
 }
