@@ -9,7 +9,7 @@ import { makePlace, onBundle, startProgram } from '../support/command-line.ts'
 import { rounds } from '../support/rounds.ts'
 
 const program = join(import.meta.dirname, 'killed-program.ts')
-const kills = rounds({ usual: 2, long: 100 })
+const kills = rounds({ usual: 2, long: 40 })
 
 test(`of ${kills} processes killed at any time each program goes on, no call of one is lost and none is made twice (NEXT-5, EVID-1)`, async () => {
   const place = makePlace()

@@ -12,7 +12,7 @@ import { gitAsOwner, makeRepository } from '../support/repository.ts'
 import { rounds } from '../support/rounds.ts'
 
 const agent = join(import.meta.dirname, 'killed-worktree-agent.ts')
-const kills = rounds({ usual: 2, long: 100 })
+const kills = rounds({ usual: 2, long: 50 })
 
 test(`of ${kills} agents killed at any time no worktree is lost: one with work is kept and noted, every other one is cleared (AGENT-2, AGENT-3, BI-6)`, async () => {
   const place = makePlace()
