@@ -198,3 +198,8 @@ test('nothing of a secret is left, whatever stands around it (OUT-4)', () => {
     { numRuns: rounds({ usual: 100, long: 300 }) },
   )
 })
+
+test('the secret of a webhook is found whole, with every letter that Base64 has', () => {
+  const secret = `whsec_${'a+/b'.repeat(10)}abc=`
+  expect(createRedactor([]).text(`key ${secret} end`)).toBe('key [redacted] end')
+})

@@ -24,7 +24,8 @@ const tokens = [
   String.raw`${start}SG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,64}`,
   String.raw`dop_v1_[a-f0-9]{64}(?![a-f0-9])`,
   String.raw`${start}(?:ya29\.|hvs\.|glrt-)[A-Za-z0-9._-]{16,1024}`,
-  String.raw`(?:pypi-AgE|whsec_|dckr_pat_|shpat_)[A-Za-z0-9._-]{16,1024}`,
+  String.raw`(?:pypi-AgE|dckr_pat_|shpat_)[A-Za-z0-9._-]{16,1024}`,
+  String.raw`whsec_[A-Za-z0-9+/_-]{16,1024}={0,2}`,
   String.raw`hooks\.slack\.com\/services\/[A-Za-z0-9/]{20,100}`,
   String.raw`discord(?:app)?\.com\/api\/(?:v\d{1,2}\/)?webhooks\/\d{15,22}\/[A-Za-z0-9_-]{60,80}`,
   // The first part is digits in Base64.
