@@ -216,13 +216,19 @@ function toChanges(
   for (const { candidate, ...wish } of proposals) {
     const node = part.said.find(({ id }) => id === wish.node)
     const taken = candidate === undefined ? undefined : before.get(candidate)
-    if (taken === undefined && (node === undefined || wish.content === undefined)) {
+    const { content, scope = 'project', tags = [] } = wish
+    // A fact of a project is of no use, and none of the tenant, if the project is not known.
+    const isPlaced = scope === 'tenant' || run.project !== undefined
+    if (taken === undefined && (node === undefined || content === undefined || !isPlaced)) {
       leftOut++
       continue
     }
     const fact =
       taken?.fact ??
-      toFact(toWish(wish, run), { project: run.project ?? '', source: sourceOf(run, wish.node, now()) })
+      toFact(
+        { content: content ?? '', scope, tags },
+        { project: run.project ?? '', source: sourceOf(run, wish.node, now()) },
+      )
     const known = before.get(fact.id)
     const isOwn = known === undefined || isOf(run, known.fact) || known.state === 'taken'
     if (redact(fact.content) !== fact.content || !fact.tags.every((tag) => redact(tag) === tag) || !isOwn)
@@ -242,14 +248,6 @@ function toChanges(
 /** A program that hands its session to a run may name no run of its calls. */
 function isOf({ id, session }: KeptRun, { source }: MemoryFact): boolean {
   return source.run === undefined ? source.session === session : source.run === id
-}
-
-/** Where the project is not known, a fact of it is of no use. */
-function toWish(
-  { content = '', scope = 'project', tags = [] }: Omit<Proposal, 'candidate'>,
-  { project }: KeptRun,
-) {
-  return { content, tags, scope: project === undefined ? ('tenant' as const) : scope }
 }
 
 function sourceOf({ id, actor, session }: KeptRun, node: string | undefined, at: number) {
