@@ -93,7 +93,7 @@ test('an install that is killed leaves nothing or all of it, and the next one in
   const packed = await pack(place, reading, { ...files, ...many })
   const caplets = join(place.home, 'caplets')
   const names = () => (existsSync(caplets) ? readdirSync(caplets) : [])
-  for (let round = 0; round < rounds({ usual: 2, long: 100 }); round += 1) {
+  for (let round = 0; round < rounds({ usual: 2, long: 40 }); round += 1) {
     const running = startHandrail(place, ['caplet', 'install', packed])
     const before = names().length
     await vi.waitFor(() => {

@@ -9,7 +9,7 @@ import { findProcesses } from '../../support/processes.ts'
 import { makeFolder } from '../../support/project.ts'
 import { rounds } from '../../support/rounds.ts'
 
-const kills = rounds({ usual: 2, long: 100 })
+const kills = rounds({ usual: 2, long: 50 })
 const longestMs = 1_000
 
 test(
