@@ -43,7 +43,11 @@ export default defineConfig(({ mode }) => {
       globalSetup: [...(isLong ? [] : ['test/support/keep-in-memory.ts']), 'test/support/build-program.ts'],
       // As in test/support/be-patient.ts.
       expect: { poll: { timeout: 60_000, interval: 10 } },
-      setupFiles: ['test/support/stay-on-loopback.ts', 'test/support/be-patient.ts'],
+      setupFiles: [
+        'test/support/stay-on-loopback.ts',
+        'test/support/be-patient.ts',
+        'test/support/same-cases.ts',
+      ],
       // Files share their processes: a new one for each would take longer than most of them.
       isolate: false,
       projects: [
