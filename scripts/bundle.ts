@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 import rollupPluginLicense from 'rollup-plugin-license'
+import { bundleConsole } from './bundle-console.ts'
 import { doors } from './doors.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -53,6 +54,7 @@ export async function bundleInto(dir: string, more: Readonly<Record<string, stri
     comments: false,
   })
   await bundle.close()
+  await bundleConsole(join(dir, 'console'))
   // The engine of programs, which their worker loads.
   copyFileSync(
     join(root, 'node_modules/@jitl/quickjs-wasmfile-release-sync/dist/emscripten-module.wasm'),

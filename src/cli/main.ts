@@ -35,6 +35,7 @@ const commands: Readonly<Record<string, () => Promise<Command | CommandGroup>>> 
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
   token: async () => (await import('./commands/token.ts')).token,
   serve: async () => (await import('./commands/serve.ts')).serve,
+  console: async () => (await import('./commands/console.ts')).consoleCommand,
 }
 
 /** Runs one command and sets the exit code. Whatever goes wrong is one clear message on stderr, never a stack. */

@@ -132,6 +132,8 @@ export interface RecordQuery {
   kind?: EvidenceRecord['kind']
   /** Records after this sequence. */
   after?: number
+  /** Records before this sequence. */
+  before?: number
   limit?: number
   newestFirst?: boolean
 }

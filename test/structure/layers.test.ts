@@ -41,7 +41,9 @@ const layers: { readonly [folder: string]: readonly string[] } = {
   agents: [...place, 'doors'],
   compose: [...place, ...rooms, 'define'],
   testing: [...place, ...rooms, 'compose'],
-  cli: [...place, ...rooms, 'compose'],
+  // Its pages are of whatever there is.
+  console: [...place, ...rooms, 'define', 'compose'],
+  cli: [...place, ...rooms, 'compose', 'console'],
   ...Object.fromEntries(doors.map((door) => [door, [...place, ...rooms, 'define', 'compose', 'testing']])),
 }
 

@@ -12,11 +12,12 @@ import type { StdioOptions } from '../../mcp/server/stdio/serve-stdio.ts'
 import type { StdioServer } from '../../mcp/server/stdio/serve-streams.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { callerOptions, presentationOption, readCaller, readText } from '../arguments/caller.ts'
+import { readPort } from '../arguments/read-port.ts'
 import { commandName } from '../base/command-name.ts'
 import { agentModelOptions, loadAgentModel } from '../model/agent-model.ts'
 import { presentKeyNames } from '../model/provider-keys.ts'
 import { exitCodes } from '../base/exit-codes.ts'
-import type { Command, CommandLine } from '../base/command.ts'
+import type { Command } from '../base/command.ts'
 import { followGateway } from '../setup/follow-gateway.ts'
 import { startFollowing } from '../setup/follow-configuration.ts'
 import { startFollowingTools } from '../setup/follow-tools.ts'
@@ -180,6 +181,7 @@ async function serveOverHttp(
   ]
   const { serveHttp } = await import('../../mcp/server/http/serve-http.ts')
   const { prepareList } = await import('../../mcp/server/methods/prepare-list.ts')
+  const { inviteToConsole, openConsole } = await import('../setup/open-console.ts')
   try {
     const tools = await checkCaller(runtime, about)
     await prepareList({ runtime, ...about })
@@ -190,6 +192,7 @@ async function serveOverHttp(
       runtime,
       servers,
       metrics,
+      site: openConsole(runtime, places),
       ...about,
       ...serving,
       port: port ?? gateway.port ?? defaultPort,
@@ -200,6 +203,7 @@ async function serveOverHttp(
     process.stdout.write(
       describe(runtime, {
         url: server.url,
+        console: await inviteToConsole(runtime, server.url),
         servers: servers.describe().servers.length,
         home: places.home,
         gateway,
@@ -246,11 +250,14 @@ async function checkCaller(runtime: Runtime, { session }: Pick<Serving, 'session
   return length
 }
 
-function describe(runtime: Runtime, { url, servers, gateway, home, canAsk, tools }: Served): string {
+function describe(runtime: Runtime, served: Served): string {
+  const { url, servers, gateway, home, canAsk, tools } = served
   const ownHome = home === defaultHome() ? [] : ['--home', home]
   const hasTokens = gateway.tokens !== undefined || gateway.oauth !== undefined
   return `handrail serves MCP at ${url}
 
+  console    ${served.console}
+             opens once, within ten minutes; "handrail console" makes another
   project    ${runtime.project}
   tools      ${tools} (handrail tools)${describeServers(servers)}
   store      ${runtime.store.description}, ${countRecords(runtime)} records
@@ -273,6 +280,8 @@ interface Served {
   /** How many. */
   tools: number
   url: string
+  /** The link into the console. */
+  console: string
   home: string
   /** How many MCP servers there are, those of single tenants too. */
   servers: number
@@ -295,16 +304,4 @@ function describeCallers({ tokens, oauth }: GatewayConfiguration): string {
 
 function countRecords({ store }: Runtime): number {
   return store.tenants().reduce((count, tenant) => count + (store.head(tenant)?.sequence ?? 0), 0)
-}
-
-function readPort({ options }: CommandLine): number | undefined {
-  const text = options['port'] ?? readEnvironment('HANDRAIL_PORT')
-  if (text === undefined) return undefined
-  const port = Number(text)
-  if (!/^\d+$/.test(String(text)) || port > 65_535) {
-    throw new UsageError(
-      `The port is "${String(text)}"; it must be a whole number from 0 to 65535 (--port or HANDRAIL_PORT).`,
-    )
-  }
-  return port
 }

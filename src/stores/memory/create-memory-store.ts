@@ -127,14 +127,15 @@ function* selectRecords(
   chains: ReadonlyMap<string, MemoryChain>,
   query: RecordQuery,
 ): IterableIterator<StoredRecord> {
-  const { tenant, session, call, kind, after = 0, newestFirst = false } = query
+  const { tenant, session, call, kind, after = 0, before = Infinity, newestFirst = false } = query
   const tenants = tenant === undefined ? [...chains.keys()].sort() : [tenant]
   if (newestFirst) tenants.reverse()
   let left = query.limit ?? Number.POSITIVE_INFINITY
   for (const name of tenants)
     for (const record of chains.get(name)?.records(newestFirst) ?? []) {
       if (left <= 0) return
-      if (record.sequence <= after || (session !== undefined && record.session !== session)) continue
+      if (record.sequence <= after || record.sequence >= before) continue
+      if (session !== undefined && record.session !== session) continue
       if ((call !== undefined && record.call !== call) || (kind !== undefined && record.kind !== kind))
         continue
       left--

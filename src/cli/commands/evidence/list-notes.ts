@@ -1,7 +1,7 @@
 import type { NoteRecord } from '../../../contract/evidence.ts'
 import type { Store } from '../../../contract/store.ts'
 import { showLine } from '../../base/show-safely.ts'
-import { mergeNewest, type Wanted } from './newest.ts'
+import { mergeNewest, type Wanted } from '../../../evidence/merge-newest.ts'
 import { readRecord } from '../../../kit/result/read-record.ts'
 
 /** A note and its place in the chain. */

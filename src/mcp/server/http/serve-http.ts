@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { GatewayConfiguration } from '../../../contract/mcp/serving.ts'
+import type { Site } from '../../../contract/site.ts'
 import { checkAddress, checkTokens, createFaultFinder } from '../callers/check-callers.ts'
 import { openGate, type CallerRules } from '../callers/open-gate.ts'
 import { httpModule } from '../web/http-module.ts'
@@ -11,6 +12,7 @@ import { isLoopback, listen } from '../web/listen.ts'
 import { answerRequests } from './answer-requests.ts'
 import { createEndpoints } from './endpoints.ts'
 import { closing as isClosing, refuse, refuseAsProblem } from '../web/send-json.ts'
+import { answersSite } from './answers-site.ts'
 import { servePage, type PageOptions } from './serve-page.ts'
 
 export interface HttpOptions
@@ -20,6 +22,8 @@ export interface HttpOptions
     Omit<GatewayConfiguration, '$schema' | 'port' | 'webhooks'> {
   /** 0 means any free port. */
   readonly port: number
+  /** What else is served beside MCP, such as the console. Default: nothing. */
+  readonly site?: Site
   /** Receives one line for a person. Default: the standard error output. */
   readonly log?: (line: string) => void
 }
@@ -80,6 +84,8 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
         return true
       }
       if (path === '/mcp' || path.startsWith('/mcp/')) return false
+      if (closing === undefined && (await answersSite({ site: options.site, gate }, request, response)))
+        return true
       await servePage({ path, request, response }, { ...options, gate, isClosing: closing !== undefined })
       return true
     },
@@ -94,6 +100,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   async function close(): Promise<void> {
     const stopped = new Promise<void>((resolve) => server.close(() => resolve()))
     approvals.endStreams()
+    options.site?.endStreams()
     await endpoints.close(closeGraceMs)
     server.closeAllConnections()
     gate.close()
@@ -109,6 +116,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
       gate.changeCallers(who)
       endpoints.retain((caller) => gate.isWelcome(caller))
       approvals.endStreams()
+      options.site?.endStreams()
     },
     close: () => (closing ??= close()),
   }

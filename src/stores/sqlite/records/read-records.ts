@@ -25,16 +25,21 @@ export function* readRecords(db: DatabaseSync, query: RecordQuery): IterableIter
   }
 }
 
+const bounds: { readonly [name: string]: string } = {
+  after: '+sequence > :after',
+  before: '+sequence < :before',
+}
+
 /** A call has few records, and no index orders them. */
 function readCall(db: DatabaseSync, query: RecordQuery & { call: string }): StoredRecord[] {
   // Each half of the condition has an index of its own.
   const where = ["((call = :call AND kind = 'end') OR (call = :call AND kind <> 'end'))"]
   const values: Record<string, SQLInputValue> = { call: query.call, limit: query.limit ?? -1 }
-  for (const name of ['tenant', 'session', 'kind', 'after'] as const) {
+  for (const name of ['tenant', 'session', 'kind', 'after', 'before'] as const) {
     const value = query[name]
     if (value === undefined) continue
     // The plus keeps the planner from taking the index of a whole tenant instead.
-    where.push(name === 'after' ? '+sequence > :after' : `+${name} = :${name}`)
+    where.push(bounds[name] ?? `+${name} = :${name}`)
     values[name] = value
   }
   const order = query.newestFirst === true ? 'DESC' : 'ASC'
@@ -61,7 +66,7 @@ function* readTenant(
   statement.setReturnArrays(true)
   const values = filters.map((name) => query[name] ?? '')
   let after = query.after ?? 0
-  let before = Number.MAX_SAFE_INTEGER
+  let before = query.before ?? Number.MAX_SAFE_INTEGER
   let { limit: left } = query
   while (left > 0) {
     const size = Math.min(left, recordsPerPage)

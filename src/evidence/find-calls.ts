@@ -1,10 +1,9 @@
-import type { BeginRecord, EndRecord, StoredRecord } from '../../../contract/evidence.ts'
-import type { Store } from '../../../contract/store.ts'
-import { findResolution } from '../../../evidence/resolve-outcome.ts'
-import { matchPattern } from '../../../kit/match/match-pattern.ts'
-import { showLine } from '../../base/show-safely.ts'
-import { mergeNewest, type Wanted } from './newest.ts'
-import { readRecord } from '../../../kit/result/read-record.ts'
+import type { BeginRecord, EndRecord, StoredRecord } from '../contract/evidence.ts'
+import type { Store } from '../contract/store.ts'
+import { findResolution } from './resolve-outcome.ts'
+import { matchPattern } from '../kit/match/match-pattern.ts'
+import { mergeNewest, type Wanted } from './merge-newest.ts'
+import { readRecord } from '../kit/result/read-record.ts'
 
 /** How a call can stand. */
 export const outcomes = ['ok', 'failed', 'denied', 'aborted', 'unknown', 'running'] as const
@@ -17,11 +16,15 @@ export interface WantedCalls extends Wanted {
   readonly outcome?: (typeof outcomes)[number]
   /** Those that began then or later, in milliseconds since the epoch. */
   readonly since?: number
+  /** Of each tenant, only those whose begin comes before this place in its chain. */
+  readonly before?: ReadonlyMap<string, number>
 }
 
-/** Who made a call; the end of it, and what a person found out since; of a call that has not ended, what its begin says. */
-export type ListedCall = Pick<BeginRecord, 'actor' | 'role'> &
-  (
+/**
+ * Who made a call, and where its begin stands in the chain; the end of it, and what a person found out since; of a call that has not ended, what its
+ * begin says.
+ */
+export type ListedCall = Pick<BeginRecord, 'actor' | 'role'> & { begun: { sequence: number; at: number } } & (
     | (EndRecord & { sequence: number; resolved?: string })
     | (Pick<BeginRecord, 'tenant' | 'session' | 'call' | 'tool' | 'at'> & {
         outcome: 'running'
@@ -37,11 +40,13 @@ export function findCalls(store: Store, wanted: WantedCalls): ListedCall[] {
 
 function* findOfTenant(store: Store, tenant: string, wanted: WantedCalls): Iterable<ListedCall> {
   const { session, outcome } = wanted
+  const before = wanted.before?.get(tenant)
   const begins = store.records({
     tenant,
     kind: 'begin',
     newestFirst: true,
     ...(session !== undefined && { session }),
+    ...(before !== undefined && { before }),
   })
   let left = wanted.limit
   for (const stored of begins) {
@@ -65,35 +70,18 @@ function isWanted(begin: BeginRecord, { actor, tool, since = 0 }: WantedCalls): 
 /** The store keeps the text of records that Handrail wrote; verify tells where it does not. */
 function toListed(store: Store, { sequence }: StoredRecord, begin: BeginRecord): ListedCall {
   const { tenant, session, call, tool, at, actor, role } = begin
+  const begun = { sequence, at }
   const [ended] = store.records({ tenant, call, kind: 'end' })
   if (ended === undefined)
-    return { tenant, session, call, tool, at, actor, role, outcome: 'running', sequence }
+    return { tenant, session, call, tool, at, actor, role, begun, outcome: 'running', sequence }
   const end = readRecord(ended.text, 'end')
   const resolved = end.outcome === 'unknown' ? findResolution(store, end)?.data?.['outcome'] : undefined
   return {
     ...end,
     actor,
     role,
+    begun,
     sequence: ended.sequence,
     ...(typeof resolved === 'string' && { resolved }),
   }
-}
-
-/** The lines of a listing. Who made a call is told where not all have the same. */
-export function toCallLines(calls: readonly ListedCall[]): string[] {
-  const nameOf = ({ tenant, actor }: ListedCall): string => `${tenant}/${actor}`
-  const names = new Set(calls.map(nameOf))
-  const width = Math.max(0, ...[...names].map((name) => name.length))
-  return calls.map((listed) => {
-    const { at, call, outcome, tool } = listed
-    const who = names.size > 1 ? `${nameOf(listed).padEnd(width)}  ` : ''
-    return `${new Date(at).toISOString()}  ${call}  ${outcome.padEnd(7)}  ${showLine(who + tool)}${toWhy(listed)}`
-  })
-}
-
-function toWhy(listed: ListedCall): string {
-  if (listed.outcome === 'running') return ''
-  const { code, reason, resolved } = listed
-  const why = code === undefined ? '' : `  ${code} (${reason ?? ''})`
-  return `${why}${resolved === undefined ? '' : `, resolved: ${resolved.replace('_', ' ')}`}`
 }

@@ -1,0 +1,89 @@
+import { render } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { logIn, me } from './api.ts'
+import { follow, isConnected, waiting } from './events.ts'
+import { CallPage } from './pages/call.tsx'
+import { InboxPage } from './pages/inbox.tsx'
+import { LivePage } from './pages/live.tsx'
+import { LogInPage } from './pages/log-in.tsx'
+import { RunPage, RunsPage } from './pages/runs.tsx'
+import { ToolPage, ToolsPage } from './pages/tools.tsx'
+import { followLinks, path } from './route.ts'
+
+const places = [
+  ['/inbox', 'Inbox'],
+  ['/live', 'Live'],
+  ['/runs', 'Runs'],
+  ['/tools', 'Tools'],
+] as const
+
+function Console() {
+  const visitor = me.value
+  useEffect(() => {
+    if (visitor) follow()
+  }, [visitor?.actor])
+  if (visitor === undefined) return <p class="empty">Loading…</p>
+  if (visitor === null) return <LogInPage />
+  const count = waiting.value.size
+  document.title = `${count > 0 ? `(${count}) ` : ''}Handrail`
+  return (
+    // Links inside change the page only.
+    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-static-element-interactions
+    <div onClick={followLinks}>
+      <a class="skip" href="#main">
+        Skip to the page
+      </a>
+      <header>
+        <strong>Handrail</strong>
+        <nav aria-label="Pages">
+          {places.map(([href, name]) => (
+            <a key={href} href={href} aria-current={isAt(href) ? 'page' : undefined}>
+              {name}
+              {name === 'Inbox' && count > 0 && <span class="count">{count}</span>}
+            </a>
+          ))}
+        </nav>
+        <span class="who">
+          {visitor.actor} · {visitor.role}
+          {visitor.tenant === undefined ? '' : ` of ${visitor.tenant}`}
+          {!isConnected.value && <span class="warn"> · reconnecting…</span>}
+        </span>
+      </header>
+      <main id="main">
+        <Page />
+      </main>
+    </div>
+  )
+}
+
+function isAt(href: string): boolean {
+  return path.value === href || path.value.startsWith(`${href}/`) || (href === '/inbox' && path.value === '/')
+}
+
+function Page() {
+  const [, page = '', id = ''] = path.value.split('/')
+  const name = decodeURIComponent(id)
+  switch (page) {
+    case '':
+    case 'inbox':
+      return <InboxPage />
+    case 'live':
+      return <LivePage />
+    case 'calls':
+      return <CallPage call={name} />
+    case 'runs':
+      return name === '' ? <RunsPage /> : <RunPage run={name} />
+    case 'tools':
+      return name === '' ? <ToolsPage /> : <ToolPage tool={name} />
+    default:
+      return (
+        <p class="empty">
+          There is no such page. <a href="/inbox">Inbox</a>
+        </p>
+      )
+  }
+}
+
+const root = document.getElementById('console')
+if (root !== null) render(<Console />, root)
+void logIn()

@@ -1,0 +1,175 @@
+import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { ask, me, type ApprovalDetail, type PendingApproval } from '../api.ts'
+import { waiting } from '../events.ts'
+import { CallTable } from '../parts/call-table.tsx'
+import { Fault } from '../parts/fault.tsx'
+import { Preview, toAge } from '../parts/text.tsx'
+import { useAsked } from '../parts/use-asked.ts'
+
+type Decision = 'allow_once' | 'allow_for_session' | 'deny'
+
+const keys: { readonly [key: string]: Decision } = { a: 'allow_once', s: 'allow_for_session', d: 'deny' }
+
+/** What waits for a person, the nearest deadline first. */
+export function InboxPage() {
+  const chosen = useSignal<string | undefined>(undefined)
+  const fault = useSignal<string | undefined>(undefined)
+  const said = useSignal('')
+  const reason = useRef<HTMLInputElement>(null)
+  const list = [...waiting.value.values()].sort((one, other) => one.expiresAt - other.expiresAt)
+  const current = list.find(({ id }) => id === chosen.value) ?? list[0]
+  const mayDecide = me.value?.role !== 'viewer'
+
+  async function decide(decision: Decision): Promise<void> {
+    if (current === undefined || !mayDecide) return
+    const text = reason.current?.value.trim() ?? ''
+    fault.value = undefined
+    try {
+      const path = `/api/approvals/${encodeURIComponent(current.id)}`
+      await ask(path, { decision, digest: current.digest, ...(text !== '' && { reason: text }) })
+      said.value = `${decision === 'deny' ? 'Denied' : 'Allowed'}: ${current.request.tool}`
+    } catch (error) {
+      fault.value = error instanceof Error ? error.message : String(error)
+    }
+  }
+
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.target instanceof HTMLInputElement || event.ctrlKey || event.metaKey || event.altKey) return
+      const at = list.findIndex(({ id }) => id === current?.id)
+      if (event.key === 'j') chosen.value = list[Math.min(at + 1, list.length - 1)]?.id
+      if (event.key === 'k') chosen.value = list[Math.max(at - 1, 0)]?.id
+      const decision = keys[event.key]
+      if (decision === 'deny' && document.activeElement !== reason.current) {
+        event.preventDefault()
+        reason.current?.focus()
+      } else if (decision !== undefined) void decide(decision)
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  })
+
+  return (
+    <>
+      <h1>Inbox</h1>
+      <p class="said" role="status">
+        {said.value}
+      </p>
+      <Fault text={fault.value} />
+      {current === undefined ? (
+        <p class="empty">Nothing waits for you. What a policy asks about shows up here by itself.</p>
+      ) : (
+        <div class="split">
+          <ol class="list" aria-label="What waits">
+            {list.map((each) => (
+              <li key={each.id}>
+                <button
+                  type="button"
+                  aria-current={each.id === current.id}
+                  onClick={() => (chosen.value = each.id)}
+                >
+                  <strong>{each.request.tool}</strong>
+                  <small>
+                    {each.request.principal.actor} · {each.request.title}
+                  </small>
+                  <small>ends {toAge(Date.now() - each.expiresAt)}</small>
+                </button>
+              </li>
+            ))}
+          </ol>
+          <section class="card" aria-label={`Question about ${current.request.tool}`}>
+            <Question key={current.id} approval={current} />
+            {mayDecide ? (
+              <form
+                class="decide"
+                onSubmit={(event) => {
+                  event.preventDefault()
+                  void decide('deny')
+                }}
+              >
+                <button type="button" class="allow" onClick={() => void decide('allow_once')}>
+                  Allow once <kbd>a</kbd>
+                </button>
+                <button type="button" onClick={() => void decide('allow_for_session')}>
+                  Allow for the session <kbd>s</kbd>
+                </button>
+                <label>
+                  Reason{' '}
+                  <input ref={reason} name="reason" placeholder="the model is told it" autoComplete="off" />
+                </label>
+                <button type="submit" class="deny">
+                  Deny <kbd>d</kbd>
+                </button>
+              </form>
+            ) : (
+              <p class="empty">You may look, and not decide.</p>
+            )}
+          </section>
+        </div>
+      )}
+    </>
+  )
+}
+
+function Question({ approval }: { approval: PendingApproval }) {
+  const { request } = approval
+  const { answer, fault } = useAsked<ApprovalDetail>(`/api/approvals/${encodeURIComponent(approval.id)}`)
+  const rows: readonly (readonly [string, string])[] = [
+    ['Who', describeWho(approval)],
+    ['Why it asks', `${request.because.reason} (${request.because.layer}: ${request.because.rule})`],
+    ['Input', request.inputSummary],
+    ['A yes for the session covers', request.scope],
+    ...(request.cwd === undefined ? [] : [['Folder', request.cwd] as const]),
+    ...(request.hosts.length === 0 ? [] : [['Hosts', request.hosts.join(', ')] as const]),
+    ...(request.env.length === 0 ? [] : [['Variables', request.env.join(', ')] as const]),
+    ...(request.hookNotes.length === 0 ? [] : [['Hooks', request.hookNotes.join(' ')] as const]),
+    ...(approval.needed < 2
+      ? []
+      : [
+          [
+            'Yeses',
+            `${approval.answers.length} of ${approval.needed}: ${approval.answers.map(({ by }) => by).join(', ')}`,
+          ] as const,
+        ]),
+  ]
+  return (
+    <>
+      <h2>
+        {request.title}
+        {request.dangerous && <span class="tag danger">dangerous</span>}
+        {request.ran && <span class="tag">ran already; nothing landed yet</span>}
+      </h2>
+      <Preview title={request.preview.title} body={request.preview.body} />
+      {request.preview.asOfNow !== undefined && <p>{request.preview.asOfNow}</p>}
+      <dl>
+        {rows.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <Fault text={fault} />
+      {answer !== undefined && (
+        <>
+          <p>
+            {answer.earlier.calls === 0
+              ? 'This actor has not called this tool before.'
+              : `Of the last ${answer.earlier.calls} calls of this tool by this actor ${answer.earlier.ok} went well, and ${answer.earlier.denied} were denied.`}
+          </p>
+          <details>
+            <summary>Just before in this session</summary>
+            <CallTable calls={answer.before} label="Just before in this session" />
+          </details>
+        </>
+      )}
+    </>
+  )
+}
+
+function describeWho({ tenant, request: { principal, parents } }: PendingApproval): string {
+  const agent = principal.agent === undefined ? '' : `, agent ${JSON.stringify(principal.agent)}`
+  const below = parents.map(({ role, session }) => `, below ${role} ${session}`).join('')
+  return `${principal.actor} of ${tenant} as ${principal.role}${agent}${below}`
+}

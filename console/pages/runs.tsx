@@ -1,0 +1,104 @@
+import type { RunDetail, StoredRun, TranscriptNode } from '../api.ts'
+import { CallTable } from '../parts/call-table.tsx'
+import { Fault } from '../parts/fault.tsx'
+import { Value, When } from '../parts/text.tsx'
+import { useAsked } from '../parts/use-asked.ts'
+
+/** The runs of agents. */
+export function RunsPage() {
+  const { answer, fault } = useAsked<{ readonly runs: readonly StoredRun[] }>('/api/runs')
+  return (
+    <>
+      <h1>Runs</h1>
+      <Fault text={fault} />
+      {answer?.runs.length === 0 && (
+        <p class="empty">
+          No agent ran yet. At a terminal: <code>handrail run "What is in this folder?"</code>
+        </p>
+      )}
+      {answer !== undefined && answer.runs.length > 0 && <RunTable runs={answer.runs} label="Runs" />}
+    </>
+  )
+}
+
+function RunTable({ runs, label }: { runs: readonly StoredRun[]; label: string }) {
+  return (
+    <table aria-label={label}>
+      <thead>
+        <tr>
+          <th scope="col">Started</th>
+          <th scope="col">Run</th>
+          <th scope="col">State</th>
+          <th scope="col">Model</th>
+          <th scope="col" class="number">
+            Turns
+          </th>
+          <th scope="col" class="number">
+            Tokens
+          </th>
+          <th scope="col" class="number">
+            Cost
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {runs.map((run) => (
+          <tr key={run.id}>
+            <td>
+              <When at={run.startedAt} />
+            </td>
+            <td>
+              <a href={`/runs/${encodeURIComponent(run.id)}`}>{run.id}</a>{' '}
+              <small>{run.definition ?? (run.parent === undefined ? '' : 'child')}</small>
+            </td>
+            <td>{run.endReason ?? run.state}</td>
+            <td>{run.model.modelId}</td>
+            <td class="number">{run.turns}</td>
+            <td class="number">{run.usage.inputTokens + run.usage.outputTokens}</td>
+            <td class="number">{run.usage.cost?.toFixed(4) ?? ''}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+/** A run: what was said in it, and its calls. */
+export function RunPage({ run }: { run: string }) {
+  const { answer, fault } = useAsked<RunDetail>(`/api/runs/${encodeURIComponent(run)}`)
+  if (answer === undefined)
+    return <>{fault === undefined ? <p class="empty">Loading…</p> : <Fault text={fault} />}</>
+  return (
+    <>
+      <h1>
+        Run <code>{run}</code>
+      </h1>
+      <RunTable runs={[answer.run]} label="This run" />
+      {answer.children.length > 0 && (
+        <>
+          <h2>Children</h2>
+          <RunTable runs={answer.children} label="Children" />
+        </>
+      )}
+      <h2>Conversation</h2>
+      {answer.run.prunedAt !== undefined && <p>It was removed, as the policy says how long it is kept.</p>}
+      <ol class="transcript" aria-label="Conversation">
+        {answer.transcript.map((node) => (
+          <li key={node.id} class={node.type}>
+            <small>
+              {node.type} · <When at={node.at} />
+            </small>
+            <Node node={node} />
+          </li>
+        ))}
+      </ol>
+      <h2>Calls</h2>
+      <CallTable calls={answer.calls} label="Calls" />
+    </>
+  )
+}
+
+function Node({ node }: { node: TranscriptNode }) {
+  if ('text' in node) return <pre>{node.text}</pre>
+  return <Value value={node.content} label={node.type} />
+}

@@ -1,0 +1,128 @@
+import { useSignal } from '@preact/signals'
+import { ask, me, type ToolDetail, type ToolRow } from '../api.ts'
+import { Fault } from '../parts/fault.tsx'
+import { Value } from '../parts/text.tsx'
+import { useAsked } from '../parts/use-asked.ts'
+
+/** The tools, and where each stands. */
+export function ToolsPage() {
+  const filter = useSignal('')
+  const { answer, fault } = useAsked<{ readonly tools: readonly ToolRow[] }>('/api/tools')
+  const words = filter.value.toLowerCase().split(' ').filter(Boolean)
+  const shown = (answer?.tools ?? []).filter((tool) => {
+    const text = `${tool.name} ${tool.title} ${tool.source} ${tool.state} ${tool.blocked ?? ''}`.toLowerCase()
+    return words.every((word) => text.includes(word))
+  })
+  return (
+    <>
+      <h1>Tools</h1>
+      <div class="bar">
+        <label>
+          Filter{' '}
+          <input value={filter.value} onInput={(event) => (filter.value = event.currentTarget.value)} />
+        </label>
+        <span role="status">
+          {shown.length} of {answer?.tools.length ?? 0} tools
+        </span>
+      </div>
+      <Fault text={fault} />
+      <table aria-label="Tools">
+        <thead>
+          <tr>
+            <th scope="col">Tool</th>
+            <th scope="col">State</th>
+            <th scope="col">Effect</th>
+            <th scope="col">Source</th>
+            <th scope="col">Version</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((tool) => (
+            <tr key={tool.name}>
+              <td>
+                <a href={`/tools/${encodeURIComponent(tool.name)}`}>{tool.name}</a>{' '}
+                <small>{tool.title}</small>
+              </td>
+              <td>
+                {tool.state}
+                {tool.blocked !== undefined && tool.blocked !== tool.state && (
+                  <span class="tag danger">{tool.blocked.replaceAll('_', ' ')}</span>
+                )}
+                {tool.outage !== undefined && <span class="tag">{tool.outage}</span>}
+              </td>
+              <td>{tool.sideEffect}</td>
+              <td>{tool.source}</td>
+              <td>{tool.version}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  )
+}
+
+/** A tool: its definition, and what an operator may do about it. */
+export function ToolPage({ tool }: { tool: string }) {
+  const path = `/api/tools/${encodeURIComponent(tool)}`
+  const { answer, fault, again } = useAsked<ToolDetail>(path)
+  const problem = useSignal<string | undefined>(undefined)
+  const role = me.value?.role
+  const mayChange = role === 'operator' || role === 'admin'
+  const change = async (to: string, body: object): Promise<void> => {
+    problem.value = undefined
+    try {
+      await ask(`${path}/${to}`, body)
+      again()
+    } catch (error) {
+      problem.value = error instanceof Error ? error.message : String(error)
+    }
+  }
+  if (answer === undefined)
+    return <>{fault === undefined ? <p class="empty">Loading…</p> : <Fault text={fault} />}</>
+  const { definition, status, pending } = answer
+  const isPaused = status.state === 'paused'
+  return (
+    <>
+      <h1>{tool}</h1>
+      <p>{String(definition['description'] ?? '')}</p>
+      <p>
+        {status.state}
+        {status.advice !== undefined && `: ${status.advice}`} · from {answer.source} ·{' '}
+        <code>{answer.digest}</code>
+      </p>
+      <Fault text={problem.value} />
+      {mayChange && (
+        <button
+          type="button"
+          class={isPaused ? 'allow' : 'deny'}
+          onClick={() => void change('state', { state: isPaused ? 'enabled' : 'paused' })}
+        >
+          {isPaused ? 'Enable' : 'Pause'}
+        </button>
+      )}
+      {pending !== undefined && (
+        <section class="card" aria-label="A definition that waits">
+          <h2>Version {pending.version} waits for approval</h2>
+          {pending.changes.map(({ field, was, is }) => (
+            <div key={field}>
+              <h3>{field}</h3>
+              <Value value={was} label={`${field} as it was`} />
+              <Value value={is} label={`${field} as it is`} />
+            </div>
+          ))}
+          {mayChange && (
+            <button
+              type="button"
+              class="allow"
+              onClick={() => void change('approve', { digest: pending.digest })}
+            >
+              Approve this definition
+            </button>
+          )}
+        </section>
+      )}
+      <h2>Definition</h2>
+      <Value value={definition} label="Definition" />
+    </>
+  )
+}

@@ -1,0 +1,41 @@
+import type { CallRow } from '../api.ts'
+import { Outcome, toDuration, When } from './text.tsx'
+
+/** Calls, in the order in which they are given. */
+export function CallTable({ calls, label }: { calls: readonly CallRow[]; label: string }) {
+  if (calls.length === 0) return <p class="empty">No calls.</p>
+  return (
+    <table aria-label={label}>
+      <thead>
+        <tr>
+          <th scope="col">When</th>
+          <th scope="col">Outcome</th>
+          <th scope="col">Tool</th>
+          <th scope="col">Who</th>
+          <th scope="col" class="number">
+            Took
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {calls.map((call) => (
+          <tr key={`${call.tenant} ${call.call}`}>
+            <td>
+              <When at={call.at} />
+            </td>
+            <td>
+              <Outcome outcome={call.outcome} reason={call.reason} />
+            </td>
+            <td>
+              <a href={`/calls/${encodeURIComponent(call.call)}`}>{call.tool}</a>
+            </td>
+            <td>
+              {call.actor} <small>{call.role}</small>
+            </td>
+            <td class="number">{call.durationMs === undefined ? '' : toDuration(call.durationMs)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}

@@ -1,0 +1,29 @@
+import { STATUS_CODES } from 'node:http'
+
+/** Of every answer with data: it is of this moment, and for whoever asked alone. */
+const unstored = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
+
+export function answerJson(body: unknown, { status = 200, headers = {} }: ResponseInit = {}): Response {
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { 'content-type': 'application/json', ...unstored, ...headers },
+  })
+}
+
+/** What is wrong with a request, as a problem of RFC 9457. */
+export interface Problem {
+  readonly status: number
+  readonly detail: string
+  /** What a program tells problems of one status apart by. */
+  readonly code?: string
+  /** JSON pointers or names of what is wrong, with what is. */
+  readonly issues?: readonly object[]
+}
+
+export function answerProblem({ status, ...problem }: Problem): Response {
+  const title = STATUS_CODES[status] ?? 'Refused'
+  return answerJson(
+    { type: 'about:blank', title, status, ...problem },
+    { status, headers: { 'content-type': 'application/problem+json' } },
+  )
+}

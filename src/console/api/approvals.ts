@@ -1,0 +1,131 @@
+import { SetupError } from '../../contract/base/errors.ts'
+import type { PendingApproval } from '../../contract/pending-approval.ts'
+import { findCalls } from '../../evidence/find-calls.ts'
+import { answerProblem } from '../answers.ts'
+import { endpoint, type Asked, type Endpoint } from '../endpoint.ts'
+import { sees } from '../roles.ts'
+import { callRow, toRow } from './call-row.ts'
+import { toJsonObject } from './to-json-object.ts'
+
+const states = ['waiting', 'allowed', 'denied', 'expired', 'used', 'all'] as const
+const approval = { type: 'object', description: 'As `handrail approvals --json` shows it.' } as const
+
+const list = endpoint({
+  method: 'GET',
+  path: '/api/approvals',
+  summary: 'The questions that wait for a person, the oldest deadline first.',
+  role: 'viewer',
+  query: { state: `One of ${states.join(', ')}. Default: waiting.`, session: 'Only of this session.' },
+  answer: {
+    type: 'object',
+    properties: { approvals: { type: 'array', items: approval } },
+    required: ['approvals'],
+  },
+  run({ visitor, query, parts: { runtime } }) {
+    const state = states.find((each) => each === (query.get('state') ?? 'waiting'))
+    if (state === undefined)
+      return answerProblem({ status: 400, detail: `The state is one of ${states.join(', ')}.` })
+    const session = query.get('session')
+    const found = runtime.approvals.list({
+      state,
+      ...(visitor.tenant !== undefined && { tenant: visitor.tenant }),
+      ...(session !== null && { session }),
+    })
+    const sorted = found.toSorted((one, other) => one.expiresAt - other.expiresAt)
+    return { approvals: sorted.map(toJsonObject) }
+  },
+})
+
+/** How many calls of a session are shown before the one that asks, and how many are looked through for earlier answers. */
+const before = { shown: 5, counted: 1_000 } as const
+
+const show = endpoint({
+  method: 'GET',
+  path: '/api/approvals/{id}',
+  summary:
+    'A question: what happened just before in its session, and how often its tool was let through or denied before.',
+  role: 'viewer',
+  answer: {
+    type: 'object',
+    properties: {
+      approval,
+      before: { type: 'array', items: callRow },
+      earlier: {
+        type: 'object',
+        description: `Of the last ${before.counted} calls of the tool by the same actor.`,
+        properties: { calls: { type: 'integer' }, ok: { type: 'integer' }, denied: { type: 'integer' } },
+        required: ['calls', 'ok', 'denied'],
+      },
+    },
+    required: ['approval', 'before', 'earlier'],
+  },
+  run(asked) {
+    const found = findSeen(asked)
+    if (found instanceof Response) return found
+    const { tenant, request } = found
+    const { store } = asked.parts.runtime
+    const tenants = [tenant]
+    const inSession = findCalls(store, { tenants, session: request.session, limit: before.shown })
+    const { actor } = request.principal
+    const same = findCalls(store, { tenants, actor, tool: request.tool, limit: before.counted })
+    return {
+      approval: toJsonObject(found),
+      before: inSession.map(toRow),
+      earlier: {
+        calls: same.length,
+        ok: same.filter(({ outcome }) => outcome === 'ok').length,
+        denied: same.filter(({ outcome }) => outcome === 'denied').length,
+      },
+    }
+  },
+})
+
+const decide = endpoint({
+  method: 'POST',
+  path: '/api/approvals/{id}',
+  summary: 'Answers a question. The first answer wins; the evidence says whose it was.',
+  role: 'approver',
+  body: {
+    type: 'object',
+    properties: {
+      decision: { type: 'string', enum: ['allow_once', 'allow_for_session', 'deny'] },
+      reason: { type: 'string', description: 'The model is told it.' },
+      digest: {
+        type: 'string',
+        description: 'Of the question that was seen: it is refused if it is another one by now.',
+      },
+    },
+    required: ['decision', 'digest'],
+    additionalProperties: false,
+  },
+  answer: { type: 'object', properties: { approval }, required: ['approval'] },
+  async run(asked) {
+    const found = findSeen(asked)
+    if (found instanceof Response) return found
+    const { body, visitor, parts } = asked
+    const given = { ...body, by: visitor.actor }
+    try {
+      // The fields fit the schema above.
+      const decided = await parts.runtime.approvals.decide(found.id, given as unknown as Given)
+      return { approval: toJsonObject(decided) }
+    } catch (error) {
+      if (!(error instanceof SetupError)) throw error
+      const status = error.code === 'not_approver' ? 403 : 409
+      return answerProblem({ status, detail: error.message, code: error.code })
+    }
+  },
+})
+
+type Given = Parameters<Asked['parts']['runtime']['approvals']['decide']>[1]
+
+function findSeen({ visitor, path, parts }: Asked): PendingApproval | Response {
+  const found = parts.runtime.approvals.find(path['id'] ?? '')
+  if (found !== undefined && sees(visitor, found.tenant)) return found
+  return answerProblem({
+    status: 404,
+    detail: 'There is no such approval: it was over long ago, or never was.',
+    code: 'unknown_approval',
+  })
+}
+
+export const approvalEndpoints: readonly Endpoint[] = [list, show, decide]

@@ -1,0 +1,117 @@
+import { findCalls, outcomes, type WantedCalls } from '../../evidence/find-calls.ts'
+import { readCalls } from '../../evidence/read-calls.ts'
+import { answerProblem } from '../answers.ts'
+import { endpoint, type Asked, type Endpoint } from '../endpoint.ts'
+import { sees, tenantsOf } from '../roles.ts'
+import { callRow, toRow } from './call-row.ts'
+import { readCursor, writeCursor } from './cursor.ts'
+import { toJsonObject } from './to-json-object.ts'
+
+const most = 500
+
+const list = endpoint({
+  method: 'GET',
+  path: '/api/calls',
+  summary: 'The calls that began last, the newest first.',
+  role: 'viewer',
+  query: {
+    limit: `At most so many, up to ${most}. Default: 100.`,
+    before: 'The `next` of the page before.',
+    tool: 'A pattern of names of tools.',
+    actor: 'Only of this actor.',
+    session: 'Only of this session.',
+    outcome: `One of ${outcomes.join(', ')}.`,
+    since: 'Only those that began then or later, in milliseconds since the epoch.',
+  },
+  answer: {
+    type: 'object',
+    properties: {
+      calls: { type: 'array', items: callRow },
+      next: { type: 'string', description: 'Of the page after this one. Absent if there is none.' },
+    },
+    required: ['calls'],
+  },
+  run(asked) {
+    const wanted = readWanted(asked)
+    if (wanted instanceof Response) return wanted
+    const found = findCalls(asked.parts.runtime.store, wanted)
+    const next = found.length < wanted.limit ? undefined : writeCursor(found, wanted.before)
+    return { calls: found.map(toRow), ...(next !== undefined && { next }) }
+  },
+})
+
+function readWanted({ query, visitor, parts }: Asked): WantedCalls | Response {
+  const tenants = tenantsOf(visitor, parts.runtime.store.tenants())
+  const limit = Number(query.get('limit') ?? 100)
+  if (!Number.isSafeInteger(limit) || limit < 1 || limit > most)
+    return answerProblem({ status: 400, detail: `The limit is a whole number from 1 to ${most}.` })
+  const since = Number(query.get('since') ?? 0)
+  if (!Number.isFinite(since))
+    return answerProblem({ status: 400, detail: '"since" is a time in milliseconds since the epoch.' })
+  const given = query.get('outcome')
+  const outcome = outcomes.find((each) => each === given)
+  if (given !== null && outcome === undefined)
+    return answerProblem({ status: 400, detail: `The outcome is one of ${outcomes.join(', ')}.` })
+  const before = readCursor(query.get('before'))
+  if (before === undefined)
+    return answerProblem({ status: 400, detail: '"before" is the "next" of the page before.' })
+  const [tool, actor, session] = ['tool', 'actor', 'session'].map((name) => query.get(name))
+  return {
+    tenants,
+    limit,
+    since,
+    before,
+    ...(tool && { tool }),
+    ...(actor && { actor }),
+    ...(session && { session }),
+    ...(outcome !== undefined && { outcome }),
+  }
+}
+
+const show = endpoint({
+  method: 'GET',
+  path: '/api/calls/{call}',
+  summary:
+    'A call: its records with their place in the chain, why it was decided so, and how it would be decided now.',
+  role: 'viewer',
+  answer: {
+    type: 'object',
+    properties: {
+      records: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            sequence: { type: 'integer' },
+            hash: { type: 'string' },
+            record: { type: 'object' },
+          },
+          required: ['sequence', 'hash', 'record'],
+        },
+      },
+      input: { type: 'object', description: 'Secrets redacted. Absent if it was not kept.' },
+      result: {
+        type: 'object',
+        description: 'Secrets redacted. Absent of a call that has not ended, or was pruned.',
+      },
+      explanation: { type: 'object', description: 'As `handrail explain --call --json` shows it.' },
+    },
+    required: ['records'],
+  },
+  async run({ visitor, path, parts }) {
+    const call = path['call'] ?? ''
+    const records = [...parts.runtime.store.records({ call })].filter(({ tenant }) => sees(visitor, tenant))
+    const [first] = records
+    if (first === undefined) return answerProblem({ status: 404, detail: 'There is no such call.' })
+    const [read] = readCalls(records)
+    const explanation = await parts.explain(call, first.tenant)
+    return {
+      records: records.map(({ sequence, hash, text }) => ({ sequence, hash, record: JSON.parse(text) })),
+      ...(read?.input !== undefined && { input: read.input }),
+      ...(read?.result !== undefined && { result: toJsonObject(read.result) }),
+      ...(explanation !== undefined && { explanation: toJsonObject(explanation) }),
+    }
+  },
+})
+
+export const callEndpoints: readonly Endpoint[] = [list, show]

@@ -1,0 +1,63 @@
+import type { StoredRun } from '../../contract/agent-run.ts'
+import { findCalls } from '../../evidence/find-calls.ts'
+import { answerProblem } from '../answers.ts'
+import { endpoint, type Endpoint } from '../endpoint.ts'
+import { sees } from '../roles.ts'
+import { callRow, toRow } from './call-row.ts'
+import { toJsonObject } from './to-json-object.ts'
+
+const run = { type: 'object', description: 'As `handrail runs --json` shows it.' } as const
+const most = 500
+/** Calls of one run that are shown. */
+const mostCalls = 2_000
+
+const list = endpoint({
+  method: 'GET',
+  path: '/api/runs',
+  summary: 'The runs of agents, the newest first.',
+  role: 'viewer',
+  query: { limit: `At most so many, up to ${most}. Default: 50.` },
+  answer: { type: 'object', properties: { runs: { type: 'array', items: run } }, required: ['runs'] },
+  run({ visitor, query, parts }) {
+    const limit = Number(query.get('limit') ?? 50)
+    if (!Number.isSafeInteger(limit) || limit < 1 || limit > most)
+      return answerProblem({ status: 400, detail: `The limit is a whole number from 1 to ${most}.` })
+    const { tenant } = visitor
+    const found = parts.runtime.runs.list({ limit, ...(tenant !== undefined && { tenant }) })
+    return { runs: found.map(toJsonObject) }
+  },
+})
+
+const show = endpoint({
+  method: 'GET',
+  path: '/api/runs/{run}',
+  summary: 'A run: what was said in it, its calls, and the runs of its children.',
+  role: 'viewer',
+  answer: {
+    type: 'object',
+    properties: {
+      run,
+      transcript: { type: 'array', items: { type: 'object' } },
+      calls: { type: 'array', items: callRow, description: 'The oldest first.' },
+      children: { type: 'array', items: run },
+    },
+    required: ['run', 'transcript', 'calls', 'children'],
+  },
+  run({ visitor, path, parts }) {
+    const { runs, store } = parts.runtime
+    const found = runs.find(path['run'] ?? '', visitor.tenant)
+    if (found === undefined || !sees(visitor, found.tenant))
+      return answerProblem({ status: 404, detail: 'There is no such run.' })
+    const { tenant, session } = found
+    const calls = findCalls(store, { tenants: [tenant], session, limit: mostCalls }).toReversed()
+    const isChild = ({ parent }: StoredRun): boolean => parent?.run === found.id
+    return {
+      run: toJsonObject(found),
+      transcript: runs.transcript(found.id, tenant).map(toJsonObject),
+      calls: calls.map(toRow),
+      children: runs.list({ tenant, limit: most }).filter(isChild).map(toJsonObject),
+    }
+  },
+})
+
+export const runEndpoints: readonly Endpoint[] = [list, show]

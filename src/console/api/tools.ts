@@ -1,0 +1,231 @@
+import { SetupError } from '../../contract/base/errors.ts'
+import type { PendingDefinition, Registered } from '../../contract/registry.ts'
+import type { Runtime } from '../../contract/runtime.ts'
+import { answerProblem } from '../answers.ts'
+import { endpoint, type Asked, type Endpoint } from '../endpoint.ts'
+import { sees } from '../roles.ts'
+import { toJsonObject } from './to-json-object.ts'
+
+const toolRow = {
+  type: 'object',
+  properties: {
+    name: { type: 'string' },
+    title: { type: 'string' },
+    description: { type: 'string' },
+    version: { type: 'string' },
+    source: { type: 'string' },
+    digest: { type: 'string' },
+    sideEffect: { type: 'string' },
+    safety: { type: 'string' },
+    tags: { type: 'array', items: { type: 'string' } },
+    state: { type: 'string', description: 'registered, enabled, paused or deprecated.' },
+    blocked: { type: 'string', description: 'Why it cannot be called. Absent if it can.' },
+    advice: { type: 'string' },
+    outage: { type: 'string' },
+    changed: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Fields of the definition that changed at its source and wait for approval.',
+    },
+  },
+  required: [
+    'name',
+    'title',
+    'description',
+    'version',
+    'source',
+    'digest',
+    'sideEffect',
+    'safety',
+    'tags',
+    'state',
+    'changed',
+  ],
+} as const
+
+const list = endpoint({
+  method: 'GET',
+  path: '/api/tools',
+  summary: 'The tools of a tenant, and where each stands.',
+  role: 'viewer',
+  query: { tenant: 'Default: your own, or "local".' },
+  answer: {
+    type: 'object',
+    properties: { tools: { type: 'array', items: toolRow } },
+    required: ['tools'],
+  },
+  run(asked) {
+    const tenant = readTenant(asked)
+    if (tenant instanceof Response) return tenant
+    const found = asked.parts.runtime.registry.discover({ tenant })
+    return {
+      tools: found.map(({ status, tags, capabilities: _c, compatibility: _m, ...tool }) => ({
+        ...tool,
+        tags: [...tags],
+        state: status.state,
+        changed: [...status.changed],
+        ...(status.blocked !== undefined && { blocked: status.blocked }),
+        ...(status.advice !== undefined && { advice: status.advice }),
+        ...(status.outage !== undefined && { outage: status.outage }),
+      })),
+    }
+  },
+})
+
+const show = endpoint({
+  method: 'GET',
+  path: '/api/tools/{tool}',
+  summary:
+    'A tool: its definition, where it stands, and the definition that waits for approval, if one does.',
+  role: 'viewer',
+  query: { tenant: 'Default: your own, or "local".' },
+  answer: {
+    type: 'object',
+    properties: {
+      definition: { type: 'object' },
+      digest: { type: 'string' },
+      source: { type: 'string' },
+      status: { type: 'object' },
+      pending: {
+        type: 'object',
+        properties: {
+          digest: { type: 'string' },
+          version: { type: 'string' },
+          changes: {
+            type: 'array',
+            items: {
+              type: 'object',
+              properties: { field: { type: 'string' }, was: {}, is: {} },
+              required: ['field', 'was', 'is'],
+            },
+          },
+        },
+        required: ['digest', 'version', 'changes'],
+      },
+    },
+    required: ['definition', 'digest', 'source', 'status'],
+  },
+  run(asked) {
+    const found = findTool(asked)
+    if (found instanceof Response) return found
+    const { registry } = asked.parts.runtime
+    const { registered, tenant } = found
+    const pending = findPending(asked.parts.runtime, registered.definition.name, tenant)
+    return {
+      definition: toJsonObject(registered.definition),
+      digest: registered.digest,
+      source: registered.source,
+      status: toJsonObject(registry.status(registered, tenant)),
+      ...(pending !== undefined && {
+        pending: {
+          digest: pending.digest,
+          version: pending.version,
+          changes: pending.changes.map((change) => ({ ...change })),
+        },
+      }),
+    }
+  },
+})
+
+const changeState = endpoint({
+  method: 'POST',
+  path: '/api/tools/{tool}/state',
+  summary:
+    'Enables, pauses or deprecates a tool, for your tenant, or for all if you see all. It holds from the next call on, in every process.',
+  role: 'operator',
+  body: {
+    type: 'object',
+    properties: {
+      state: { type: 'string', enum: ['enabled', 'paused', 'deprecated'] },
+      reason: { type: 'string', description: 'Why; of a deprecation, what to use instead.' },
+    },
+    required: ['state'],
+    additionalProperties: false,
+  },
+  answer: { type: 'object', properties: { status: { type: 'object' } }, required: ['status'] },
+  async run(asked) {
+    const found = findTool(asked)
+    if (found instanceof Response) return found
+    const { runtime } = asked.parts
+    const { state, reason } = asked.body as unknown as StateBody
+    const { name } = found.registered.definition
+    return refusingSetup(async () => {
+      await runtime.setToolState(name, state, {
+        by: asked.visitor.actor,
+        ...(asked.visitor.tenant !== undefined && { tenant: asked.visitor.tenant }),
+        ...(reason !== undefined && { reason }),
+      })
+      return { status: toJsonObject(runtime.registry.status(found.registered, found.tenant)) }
+    })
+  },
+})
+
+/** As the schema of the body says. */
+interface StateBody {
+  readonly state: Parameters<Runtime['setToolState']>[1]
+  readonly reason?: string
+}
+
+const approve = endpoint({
+  method: 'POST',
+  path: '/api/tools/{tool}/approve',
+  summary: 'Lets a definition be used that changed at its source: this very one.',
+  role: 'operator',
+  body: {
+    type: 'object',
+    properties: { digest: { type: 'string', description: 'Of the definition that was seen.' } },
+    required: ['digest'],
+    additionalProperties: false,
+  },
+  answer: { type: 'object', properties: { approved: { type: 'string' } }, required: ['approved'] },
+  async run(asked) {
+    const found = findTool(asked)
+    if (found instanceof Response) return found
+    const { runtime } = asked.parts
+    const { name } = found.registered.definition
+    const tenant = findPending(runtime, name, found.tenant)?.tenant
+    if (!sees(asked.visitor, tenant ?? ''))
+      return answerProblem({
+        status: 403,
+        detail: 'This definition is one of all tenants: who sees all of them approves it.',
+      })
+    const digest = String(asked.body['digest'])
+    return refusingSetup(async () => {
+      const by = asked.visitor.actor
+      await runtime.approveDefinition(name, { digest, by, ...(tenant !== undefined && { tenant }) })
+      return { approved: digest }
+    })
+  },
+})
+
+async function refusingSetup<T>(act: () => Promise<T>): Promise<T | Response> {
+  try {
+    return await act()
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error
+    return answerProblem({ status: 409, detail: error.message, code: error.code })
+  }
+}
+
+function readTenant({ query, visitor, parts }: Asked): string | Response {
+  const tenant = query.get('tenant') ?? visitor.tenant ?? 'local'
+  if (!sees(visitor, tenant)) return answerProblem({ status: 403, detail: 'You see your own tenant only.' })
+  const known = ['local', ...parts.runtime.store.tenants()]
+  if (visitor.tenant === undefined && !known.includes(tenant))
+    return answerProblem({ status: 404, detail: `There is no tenant "${tenant.slice(0, 100)}" here.` })
+  return tenant
+}
+
+function findTool(asked: Asked): { registered: Registered; tenant: string } | Response {
+  const tenant = readTenant(asked)
+  if (tenant instanceof Response) return tenant
+  const registered = asked.parts.runtime.registry.view(tenant).find(asked.path['tool'] ?? '')
+  if (registered !== undefined) return { registered, tenant }
+  return answerProblem({ status: 404, detail: 'There is no such tool.' })
+}
+
+function findPending({ registry }: Runtime, name: string, tenant: string): PendingDefinition | undefined {
+  return registry.pending().find((each) => each.tool === name && (each.tenant ?? tenant) === tenant)
+}
+
+export const toolEndpoints: readonly Endpoint[] = [list, show, changeState, approve]

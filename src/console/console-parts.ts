@@ -1,0 +1,12 @@
+import type { Runtime } from '../contract/runtime.ts'
+import type { CallExplanation } from '../compose/replay/explain-call.ts'
+import type { ToolFeed } from '../contract/mcp/tool-feed.ts'
+
+/** What the console shows, and acts on. */
+export interface ConsoleParts {
+  readonly runtime: Runtime
+  /** Explains a recorded call, and decides it once more by the policy of now. */
+  readonly explain: (call: string, tenant: string) => Promise<CallExplanation | undefined>
+  /** Of Handrail. */
+  readonly version: string
+}
