@@ -3,6 +3,10 @@ import { copyFileSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
+import rollupPluginLicense from 'rollup-plugin-license'
+
+// What it exports is the function itself, and not as its types say.
+const license = rollupPluginLicense as unknown as typeof rollupPluginLicense.default
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
@@ -14,6 +18,8 @@ export async function bundleConsole(dir: string): Promise<void> {
     input: { console: 'console/main.tsx' },
     platform: 'browser',
     tsconfig: 'console/tsconfig.json',
+    // What is bundled stays under the terms of those who wrote it.
+    plugins: [license({ thirdParty: { output: { file: join(dir, 'THIRD-PARTY-NOTICES.txt') } } })],
   })
   await bundle.write({ dir, format: 'esm', entryFileNames: '[name].js', minify: true, comments: false })
   await bundle.close()

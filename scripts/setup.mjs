@@ -2,7 +2,7 @@
 // Plain JavaScript, so that it runs on any Node from 20 on.
 import { spawnSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -27,14 +27,15 @@ if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(lock).mtime
   }
 }
 
-// Before tests, what isolates commands is installed too, and before the bench what its peers need, where this is Debian or a child of
+// Before tests, what isolates commands and what shows pages is installed too, and before the bench what its peers need, where this is Debian or a child of
 // it and we are root. Elsewhere what needs it fails, and says what to install.
 const programs = {
-  pretest: { bwrap: 'bubblewrap' },
+  pretest: { bwrap: 'bubblewrap', chromium: 'chromium' },
   'pretest:long': { bwrap: 'bubblewrap' },
   prebench: { bwrap: 'bubblewrap', socat: 'socat', rg: 'ripgrep' },
 }
-const isThere = (command) => spawnSync(command, ['-V'], { stdio: 'ignore' }).error === undefined
+const isThere = (command) =>
+  (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, command)))
 const wanted = process.platform === 'linux' ? (programs[process.env.npm_lifecycle_event] ?? {}) : {}
 const missing = Object.entries(wanted).flatMap(([command, name]) => (isThere(command) ? [] : [name]))
 if (missing.length > 0) {

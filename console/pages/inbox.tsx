@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { ask, me, type ApprovalDetail, type PendingApproval } from '../api.ts'
 import { waiting } from '../events.ts'
@@ -9,54 +10,31 @@ import { useAsked } from '../parts/use-asked.ts'
 
 type Decision = 'allow_once' | 'allow_for_session' | 'deny'
 
-const keys: { readonly [key: string]: Decision } = { a: 'allow_once', s: 'allow_for_session', d: 'deny' }
-
 /** What waits for a person, the nearest deadline first. */
 export function InboxPage() {
   const chosen = useSignal<string | undefined>(undefined)
-  const fault = useSignal<string | undefined>(undefined)
-  const said = useSignal('')
-  const reason = useRef<HTMLInputElement>(null)
   const list = [...waiting.value.values()].sort((one, other) => one.expiresAt - other.expiresAt)
   const current = list.find(({ id }) => id === chosen.value) ?? list[0]
-  const mayDecide = me.value?.role !== 'viewer'
-
-  async function decide(decision: Decision): Promise<void> {
-    if (current === undefined || !mayDecide) return
-    const text = reason.current?.value.trim() ?? ''
-    fault.value = undefined
-    try {
-      const path = `/api/approvals/${encodeURIComponent(current.id)}`
-      await ask(path, { decision, digest: current.digest, ...(text !== '' && { reason: text }) })
-      said.value = `${decision === 'deny' ? 'Denied' : 'Allowed'}: ${current.request.tool}`
-    } catch (error) {
-      fault.value = error instanceof Error ? error.message : String(error)
-    }
+  const reason = useRef<HTMLInputElement>(null)
+  const { decide, fault, said } = useDecision(current, reason)
+  const step = (by: number): void => {
+    const at = list.findIndex(({ id }) => id === current?.id) + by
+    chosen.value = list[Math.min(Math.max(at, 0), list.length - 1)]?.id
   }
-
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      if (event.target instanceof HTMLInputElement || event.ctrlKey || event.metaKey || event.altKey) return
-      const at = list.findIndex(({ id }) => id === current?.id)
-      if (event.key === 'j') chosen.value = list[Math.min(at + 1, list.length - 1)]?.id
-      if (event.key === 'k') chosen.value = list[Math.max(at - 1, 0)]?.id
-      const decision = keys[event.key]
-      if (decision === 'deny' && document.activeElement !== reason.current) {
-        event.preventDefault()
-        reason.current?.focus()
-      } else if (decision !== undefined) void decide(decision)
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
+  useKeys({
+    j: () => step(1),
+    k: () => step(-1),
+    a: () => void decide('allow_once'),
+    s: () => void decide('allow_for_session'),
+    d: () => reason.current?.focus(),
   })
-
   return (
     <>
       <h1>Inbox</h1>
       <p class="said" role="status">
-        {said.value}
+        {said}
       </p>
-      <Fault text={fault.value} />
+      <Fault text={fault} />
       {current === undefined ? (
         <p class="empty">Nothing waits for you. What a policy asks about shows up here by itself.</p>
       ) : (
@@ -80,35 +58,80 @@ export function InboxPage() {
           </ol>
           <section class="card" aria-label={`Question about ${current.request.tool}`}>
             <Question key={current.id} approval={current} />
-            {mayDecide ? (
-              <form
-                class="decide"
-                onSubmit={(event) => {
-                  event.preventDefault()
-                  void decide('deny')
-                }}
-              >
-                <button type="button" class="allow" onClick={() => void decide('allow_once')}>
-                  Allow once <kbd>a</kbd>
-                </button>
-                <button type="button" onClick={() => void decide('allow_for_session')}>
-                  Allow for the session <kbd>s</kbd>
-                </button>
-                <label>
-                  Reason{' '}
-                  <input ref={reason} name="reason" placeholder="the model is told it" autoComplete="off" />
-                </label>
-                <button type="submit" class="deny">
-                  Deny <kbd>d</kbd>
-                </button>
-              </form>
-            ) : (
+            {me.value?.role === 'viewer' ? (
               <p class="empty">You may look, and not decide.</p>
+            ) : (
+              <Answers decide={decide} reason={reason} />
             )}
           </section>
         </div>
       )}
     </>
+  )
+}
+
+/** Decides about what is shown, and tells what became of that. */
+function useDecision(current: PendingApproval | undefined, reason: RefObject<HTMLInputElement | null>) {
+  const fault = useSignal<string | undefined>(undefined)
+  const said = useSignal('')
+  const decide = async (decision: Decision): Promise<void> => {
+    if (current === undefined || me.value?.role === 'viewer') return
+    const text = reason.current?.value.trim() ?? ''
+    fault.value = undefined
+    try {
+      const path = `/api/approvals/${encodeURIComponent(current.id)}`
+      await ask(path, { decision, digest: current.digest, ...(text !== '' && { reason: text }) })
+      if (reason.current !== null) reason.current.value = ''
+      said.value = `${decision === 'deny' ? 'Denied' : 'Allowed'}: ${current.request.tool}`
+    } catch (error) {
+      fault.value = error instanceof Error ? error.message : String(error)
+    }
+  }
+  return { decide, fault: fault.value, said: said.value }
+}
+
+/** Keys that do something wherever the person is, unless they write. */
+function useKeys(keys: { readonly [key: string]: () => void }): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const act = keys[event.key]
+      const isWriting = event.target instanceof HTMLInputElement
+      if (act === undefined || isWriting || event.ctrlKey || event.metaKey || event.altKey) return
+      event.preventDefault()
+      act()
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  })
+}
+
+interface AnswersProps {
+  readonly decide: (decision: Decision) => Promise<void>
+  readonly reason: RefObject<HTMLInputElement | null>
+}
+
+function Answers({ decide, reason }: AnswersProps) {
+  return (
+    <form
+      class="decide"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void decide('deny')
+      }}
+    >
+      <button type="button" class="allow" onClick={() => void decide('allow_once')}>
+        Allow once <kbd>a</kbd>
+      </button>
+      <button type="button" onClick={() => void decide('allow_for_session')}>
+        Allow for the session <kbd>s</kbd>
+      </button>
+      <label>
+        Reason <input ref={reason} name="reason" placeholder="the model is told it" autoComplete="off" />
+      </label>
+      <button type="submit" class="deny">
+        Deny <kbd>d</kbd>
+      </button>
+    </form>
   )
 }
 

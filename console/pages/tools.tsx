@@ -84,7 +84,7 @@ export function ToolPage({ tool }: { tool: string }) {
   return (
     <>
       <h1>{tool}</h1>
-      <p>{String(definition['description'] ?? '')}</p>
+      <p>{typeof definition['description'] === 'string' && definition['description']}</p>
       <p>
         {status.state}
         {status.advice !== undefined && `: ${status.advice}`} · from {answer.source} ·{' '}

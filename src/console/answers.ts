@@ -3,7 +3,10 @@ import { STATUS_CODES } from 'node:http'
 /** Of every answer with data: it is of this moment, and for whoever asked alone. */
 const unstored = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
 
-export function answerJson(body: unknown, { status = 200, headers = {} }: ResponseInit = {}): Response {
+export function answerJson(
+  body: unknown,
+  { status = 200, headers = {} }: { status?: number; headers?: { readonly [name: string]: string } } = {},
+): Response {
   return new Response(JSON.stringify(body), {
     status,
     headers: { 'content-type': 'application/json', ...unstored, ...headers },
@@ -26,4 +29,10 @@ export function answerProblem({ status, ...problem }: Problem): Response {
     { type: 'about:blank', title, status, ...problem },
     { status, headers: { 'content-type': 'application/problem+json' } },
   )
+}
+
+/** Refuses a request that would change something where nothing can be changed. */
+export function onlyGet({ method }: Request): Response | undefined {
+  if (method === 'GET' || method === 'HEAD') return undefined
+  return answerProblem({ status: 405, detail: `The method ${method} is not served here.` })
 }

@@ -1,6 +1,5 @@
 import type { Runtime } from '../contract/runtime.ts'
 import type { CallExplanation } from '../compose/replay/explain-call.ts'
-import type { ToolFeed } from '../contract/mcp/tool-feed.ts'
 
 /** What the console shows, and acts on. */
 export interface ConsoleParts {

@@ -1,0 +1,89 @@
+import type { SiteCaller } from '../contract/site.ts'
+import type { SchemaChecker } from '../contract/base/schema.ts'
+import { answerJson, answerProblem, onlyGet } from './answers.ts'
+import type { ConsoleParts } from './console-parts.ts'
+import { visitCookie } from './entry/cookies.ts'
+import { refuseForged } from './entry/refuse-forged.ts'
+import type { Visits } from './entry/visits.ts'
+import type { EventStreams } from './event-streams.ts'
+import { endpoints, findEndpoint } from './find-endpoint.ts'
+import { describeApi } from './openapi.ts'
+import { readChange } from './read-change.ts'
+import { mayDo, type Visitor } from './roles.ts'
+
+/** What the API stands on. */
+export interface ApiParts extends ConsoleParts {
+  readonly visits: Visits
+  readonly checker: SchemaChecker
+  readonly streams: EventStreams
+}
+
+/** Finds the caller of a request with a token, or answers why there is none. */
+export type IdentifyCaller = () => Promise<SiteCaller | Response>
+
+/** Answers a request to `/api`. */
+export async function answerApi(
+  request: Request,
+  identify: IdentifyCaller,
+  router: ApiParts,
+): Promise<Response> {
+  const { pathname, searchParams } = new URL(request.url)
+  if (pathname === '/api/openapi.json') return answerJson(describeApi(endpoints, router.version))
+  const visitor = await findVisitor(request, identify, router)
+  if (visitor instanceof Response) return visitor
+  if (pathname === '/api/events')
+    return onlyGet(request) ?? router.streams.open(visitor, request.headers.get('last-event-id'))
+  if (pathname === '/api/leave' && request.method === 'POST') return leave(request, visitor, router)
+  const found = findEndpoint(request.method, pathname)
+  if (found instanceof Response) return found
+  const { endpoint, path } = found
+  if (!mayDo(visitor, endpoint.role))
+    return answerProblem({
+      status: 403,
+      detail: `This takes the role "${endpoint.role}"; "${visitor.actor}" is "${visitor.role}" here.`,
+    })
+  const { body: schema } = endpoint
+  const forged = schema === undefined ? undefined : refuseForged(request, visitor)
+  if (forged !== undefined) return forged
+  const body = schema === undefined ? {} : await readChange(request, schema, router.checker)
+  if (body instanceof Response) return body
+  const answer = await endpoint.run({ visitor, path, query: searchParams, body, parts: router })
+  return answer instanceof Response ? answer : answerJson(answer)
+}
+
+async function leave(request: Request, visitor: Visitor, { visits }: ApiParts): Promise<Response> {
+  const secret = visitCookie.read(request)
+  const refused = refuseForged(request, visitor)
+  if (refused !== undefined) return refused
+  if (secret !== undefined) await visits.end(secret)
+  return answerJson({ left: true }, { headers: { 'set-cookie': visitCookie.set(request, undefined) } })
+}
+
+/** Who has a cookie of a visit, or a token of the gateway. */
+async function findVisitor(
+  request: Request,
+  identify: IdentifyCaller,
+  { visits }: ApiParts,
+): Promise<Visitor | Response> {
+  if (request.headers.has('authorization')) {
+    const caller = await identify()
+    if (caller instanceof Response) return caller
+    const { actor, tenant, decides } = caller
+    if (decides) return { actor, tenant, role: 'approver', csrf: undefined, expiresAt: Infinity }
+    return answerProblem({
+      status: 403,
+      detail:
+        'This token calls tools, and sees no calls of others. Give it "approver": true in gateway.json.',
+    })
+  }
+  const secret = visitCookie.read(request)
+  const visitor = secret === undefined ? undefined : visits.find(secret)
+  return (
+    visitor ??
+    answerProblem({
+      status: 401,
+      detail: 'Log in: open the link that "handrail console" prints.',
+      code: 'not_logged_in',
+    })
+  )
+}

@@ -1,0 +1,60 @@
+import { answerProblem } from './answers.ts'
+import { approvalEndpoints } from './api/approvals.ts'
+import { callEndpoints } from './api/calls.ts'
+import { ownEndpoints } from './api/me.ts'
+import { runEndpoints } from './api/runs.ts'
+import { toolEndpoints } from './api/tools.ts'
+import type { Endpoint } from './endpoint.ts'
+
+/** All that the API does. */
+export const endpoints: readonly Endpoint[] = [
+  ...ownEndpoints,
+  ...approvalEndpoints,
+  ...callEndpoints,
+  ...runEndpoints,
+  ...toolEndpoints,
+]
+
+/** What answers a request, and the parts of its path; or that nothing does. */
+export function findEndpoint(
+  method: string,
+  pathname: string,
+): { endpoint: Endpoint; path: { [name: string]: string } } | Response {
+  const fitting = endpoints.flatMap((endpoint) => {
+    const path = matchPath(endpoint.path, pathname)
+    return path === undefined ? [] : [{ endpoint, path }]
+  })
+  const found = fitting.find(({ endpoint }) => endpoint.method === method)
+  if (found !== undefined) return found
+  if (fitting.length === 0)
+    return answerProblem({
+      status: 404,
+      detail: 'The API has nothing here; /api/openapi.json says what it has.',
+    })
+  const allow = fitting.map(({ endpoint }) => endpoint.method).join(', ')
+  const refused = answerProblem({ status: 405, detail: `The method ${method} is not served here.` })
+  refused.headers.set('allow', allow)
+  return refused
+}
+
+/** The parts that a path in braces names, decoded; undefined if it is another path. */
+function matchPath(pattern: string, pathname: string): { [name: string]: string } | undefined {
+  const [wanted, given] = [pattern.split('/'), pathname.split('/')]
+  if (wanted.length !== given.length) return undefined
+  const found: { [name: string]: string } = {}
+  for (const [index, part] of wanted.entries()) {
+    const text = given[index] ?? ''
+    const name = /^\{(\w+)\}$/.exec(part)?.[1]
+    if (name === undefined && part !== text) return undefined
+    if (name !== undefined) found[name] = decode(text)
+  }
+  return found
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

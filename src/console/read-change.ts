@@ -1,0 +1,37 @@
+import type { Issue } from '../contract/base/json.ts'
+import type { JsonSchema, SchemaChecker } from '../contract/base/schema.ts'
+import { isPlainObject } from '../kit/json/is-plain-object.ts'
+import { answerProblem } from './answers.ts'
+
+const maxBodyChars = 65_536
+
+/** The body of a change, as its schema has it; or what is wrong with it. */
+export async function readChange(
+  request: Request,
+  schema: JsonSchema,
+  checker: SchemaChecker,
+): Promise<{ readonly [name: string]: unknown } | Response> {
+  if (!/^application\/json *(;|$)/i.test(request.headers.get('content-type') ?? ''))
+    return answerProblem({ status: 415, detail: 'Send the body as application/json.' })
+  const text = await request.text()
+  if (text.length > maxBodyChars)
+    return answerProblem({ status: 413, detail: `A body has at most ${maxBodyChars} characters.` })
+  const body = parse(text)
+  if (!isPlainObject(body)) return answerProblem({ status: 400, detail: 'The body is a JSON object.' })
+  const checked = checker.check(schema, body)
+  if (!checked.ok)
+    return answerProblem({ status: 400, detail: describe(checked.issues), issues: checked.issues })
+  return body
+}
+
+function describe(issues: readonly Issue[]): string {
+  return issues.map(({ pointer, message }) => `${pointer}: ${message}`).join(' ')
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

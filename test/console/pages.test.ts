@@ -1,0 +1,173 @@
+import { userInfo } from 'node:os'
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { keepBrowser, openPage, startConsole } from '../support/console.ts'
+import { call, handrail } from '../support/command-line.ts'
+import { startServer } from '../support/start-command.ts'
+
+const browser = keepBrowser()
+
+/** What axe finds wrong with a page as it stands. */
+async function findFaults(page: Page): Promise<unknown[]> {
+  await page.evaluate(axe.source)
+  return page.evaluate(async () => {
+    const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run()
+    return violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)])
+  })
+}
+
+test('a person allows a write with one key and denies another with a reason, and its program goes on at once', async () => {
+  const { link, ask, shop } = await startConsole()
+  const { page, faults } = await openPage(browser(), link)
+  await page.getByText('Nothing waits for you.').waitFor()
+  const first = await ask('1')
+  await page.getByRole('heading', { name: first.approval.request.title }).waitFor()
+  expect(await page.title()).toBe('(1) Handrail')
+  await page.keyboard.press('a')
+  await page.getByText('Allowed: shop.refund').waitFor()
+  expect((await first.session.resume(first.step)).results).toMatchObject([{ ok: true }])
+  const second = await ask('2')
+  await page.getByRole('heading', { name: second.approval.request.title }).waitFor()
+  await page.keyboard.press('d')
+  await page.keyboard.type('not this month')
+  await page.keyboard.press('Enter')
+  await page.getByText('Denied: shop.refund').waitFor()
+  const { results } = await second.session.resume(second.step)
+  expect(results).toMatchObject([{ ok: false, error: { reason: 'denied' } }])
+  expect(JSON.stringify(results)).toContain('not this month')
+  expect([shop.done, faults]).toEqual([['1'], []])
+})
+
+test('of two people who decide at once one is told that the other was faster', async () => {
+  const { link, ask, place, origin } = await startConsole()
+  const { stdout } = await handrail(place, ['console', '--port', new URL(origin).port])
+  const [one, other] = [await openPage(browser(), link), await openPage(browser(), stdout.trim())]
+  const { approval } = await ask('1')
+  for (const { page } of [one, other])
+    await page.getByRole('heading', { name: approval.request.title }).waitFor()
+  await one.page.getByRole('button', { name: 'Allow once' }).click()
+  await one.page.getByText('Allowed: shop.refund').waitFor()
+  const send = async (path: string, digest: string): Promise<unknown> => {
+    const { csrf } = (await (await fetch('/api/me')).json()) as { csrf: string }
+    const response = await fetch(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-csrf-token': csrf },
+      body: JSON.stringify({ decision: 'deny', digest }),
+    })
+    return [response.status, ((await response.json()) as { code: string }).code]
+  }
+  const path = `/api/approvals/${approval.id}`
+  const answered = await other.page.evaluate(`(${send.toString()})('${path}', '${approval.digest}')`)
+  expect(answered).toEqual([409, 'approval_over'])
+  await other.page.getByText('Nothing waits for you.').waitFor()
+})
+
+test('what a model or server says is text, whatever it looks like, and no page asks anybody else for anything', async () => {
+  const evil = '<img src="http://evil.example/x" onerror="document.title=1"><script>document.title=2</script>'
+  const { link, ask, origin } = await startConsole()
+  const { session } = await ask(evil)
+  await session.call('shop.look', { order: evil })
+  await session.call(evil, {})
+  const { page, requests, faults } = await openPage(browser(), link)
+  await page.getByText('onerror').first().waitFor()
+  for (const name of ['Live', 'Tools', 'Runs']) {
+    await page.getByRole('link', { name, exact: true }).click()
+    await page.getByRole('heading', { name, exact: true }).waitFor()
+  }
+  await page.getByRole('link', { name: 'Live', exact: true }).click()
+  await page.getByRole('link', { name: 'shop.look' }).first().click()
+  await page.getByText('onerror').first().waitFor()
+  expect(await page.locator('img, main script').count()).toBe(0)
+  expect(await page.title()).toMatch(/Handrail$/)
+  expect(requests.filter((url) => !url.startsWith(origin))).toEqual([])
+  expect(faults).toEqual([])
+})
+
+test('calls show up as they happen, over a restart of the server too, and none is told twice or left out', async () => {
+  const { link, server, shop, origin, place } = await startConsole()
+  const { page } = await openPage(browser(), link)
+  await page.getByRole('link', { name: 'Live', exact: true }).click()
+  const session = shop.runtime.session({ actor: 'ann' })
+  await session.call('shop.look', { order: '1' })
+  await page.getByText('1 of 1 calls').waitFor()
+  server.stop()
+  await server.ended
+  await page.getByText('reconnecting…').waitFor()
+  await session.call('shop.look', { order: '2' })
+  await startServer(place, ['--port', new URL(origin).port])
+  await page.getByText('2 of 2 calls').waitFor()
+  await session.call('shop.look', { order: '3' })
+  await page.getByText('3 of 3 calls').waitFor()
+  expect(await page.locator('tbody .outcome.ok').count()).toBe(3)
+  await page.getByLabel('Filter').fill('no such tool')
+  await page.getByText('0 of 3 calls').waitFor()
+})
+
+test('an operator finds why a call was denied in two clicks', async () => {
+  const policy = { rules: [{ tools: ['shop.refund'], effect: 'deny', reason: 'Refunds are over.' }] }
+  const { link, shop } = await startConsole({ 'policy.json': policy })
+  const session = shop.runtime.session()
+  await session.call('shop.refund', { order: '1' })
+  const { page, faults } = await openPage(browser(), link)
+  await page.getByRole('link', { name: 'Live', exact: true }).click()
+  await page.getByRole('link', { name: 'shop.refund' }).click()
+  await page.getByRole('heading', { name: 'shop.refund denied' }).waitFor()
+  await page.getByText(/deny by .*rule/).waitFor()
+  expect(faults).toEqual([])
+})
+
+test('an operator pauses a tool in three clicks, and it is not called in any process until it is enabled', async () => {
+  const { link, shop, place } = await startConsole()
+  const { page, faults } = await openPage(browser(), link)
+  await page.getByRole('link', { name: 'Tools', exact: true }).click()
+  await page.getByRole('link', { name: 'code.read_file', exact: true }).click()
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await page.getByRole('button', { name: 'Enable' }).waitFor()
+  const denied = await call(place, 'code.read_file', { path: 'a.txt' })
+  expect([denied.code, denied.stderr]).toEqual([3, expect.stringContaining('paused')])
+  const notes = [...shop.runtime.store.records({ kind: 'note', newestFirst: true })].map(({ text }) =>
+    JSON.parse(text),
+  )
+  expect(notes[0]).toMatchObject({ event: 'tool_paused', tool: 'code.read_file', actor: userInfo().username })
+  await page.getByRole('button', { name: 'Enable' }).click()
+  await page.getByRole('button', { name: 'Pause' }).waitFor()
+  expect((await call(place, 'code.read_file', { path: 'a.txt' })).stderr).not.toContain('paused')
+  expect(faults).toEqual([])
+})
+
+for (const [name, options] of [
+  ['in light colours on a wide screen', { viewport: { width: 1280, height: 800 }, colorScheme: 'light' }],
+  [
+    'in dark colours on a screen 320 pixels wide',
+    { viewport: { width: 320, height: 640 }, colorScheme: 'dark' },
+  ],
+] as const)
+  test(`axe finds nothing wrong with any page ${name}, and none is wider than the screen`, async () => {
+    const { link, ask, origin } = await startConsole()
+    const { session, approval } = await ask('1')
+    const { callId } = await session.call('shop.look', { order: 'a-very-long-order-number-'.repeat(20) })
+    const { page, faults } = await openPage(browser(), link, options)
+    await page.getByRole('heading', { name: approval.request.title }).waitFor()
+    const check = async (path: string) => {
+      expect([path, await findFaults(page)]).toEqual([path, []])
+      const [wide, seen] = (await page.evaluate(
+        '[document.body.scrollWidth, document.documentElement.clientWidth]',
+      )) as number[]
+      expect([path, wide]).toEqual([path, seen])
+    }
+    await check('/inbox')
+    for (const [path, heading] of [
+      ['/live', 'Live'],
+      [`/calls/${callId}`, 'shop.look ok'],
+      ['/runs', 'Runs'],
+      ['/tools', 'Tools'],
+      ['/tools/code.read_file', 'code.read_file'],
+    ] as const) {
+      await page.goto(`${origin}${path}`)
+      await page.getByRole('heading', { name: heading, exact: true }).waitFor()
+      await check(path)
+    }
+    await page.goto(`${origin}/nowhere-here/at/all`)
+    expect(faults.filter((fault) => !fault.includes('404'))).toEqual([])
+  })
