@@ -12,7 +12,7 @@ import type { Store } from '../contract/store.ts'
 import { openSqliteStore } from '../stores/sqlite/open-sqlite-store.ts'
 import { rounds } from '../../test/support/rounds.ts'
 
-const pairs = rounds({ usual: 3, long: 26 })
+const pairs = rounds({ usual: 2, long: 26 })
 /** What one process has compiled the next one need not. */
 const cache = mkdtempSync(join(tmpdir(), 'handrail-compiled-'))
 afterAll(() => rm(cache, { recursive: true }))

@@ -7,7 +7,7 @@ import { makePlace, onBundle, startProgram, type Place } from '../support/comman
 import { rounds } from '../support/rounds.ts'
 import { openTasks, workOn, type ShownStep } from './task-doors.ts'
 
-const kills = rounds({ usual: 3, long: 200 })
+const kills = rounds({ usual: 2, long: 200 })
 /** More than there is time for. */
 const most = 2 * kills + 2
 

@@ -12,7 +12,7 @@ import { modelSaying } from '../support/mock-model.ts'
 import { rounds } from '../support/rounds.ts'
 
 const agent = join(import.meta.dirname, 'killed-agent.ts')
-const kills = rounds({ usual: 3, long: 200 })
+const kills = rounds({ usual: 2, long: 200 })
 
 test(`of ${kills} agents killed at any time each run is gone on with, no call is repeated and no node is there twice, and its archive is as its conversation, and it is replayed (AGENT-3, EVID-1, EVID-4)`, async () => {
   const place = makePlace()

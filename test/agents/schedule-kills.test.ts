@@ -8,7 +8,7 @@ import { makePlace, onBundle, startProgram, type Place } from '../support/comman
 import { rounds } from '../support/rounds.ts'
 
 const program = join(import.meta.dirname, 'schedule-runner.ts')
-const kills = rounds({ usual: 3, long: 100 })
+const kills = rounds({ usual: 2, long: 100 })
 
 test(`of ${kills} pairs of processes that run schedules and are killed at any time, no run is lost and none is made twice (BI-5, EVID-1)`, async () => {
   const place = makePlace()

@@ -11,7 +11,7 @@ import { rounds } from '../support/rounds.ts'
 import { openTasks, workOn, type ShownStep } from './task-doors.ts'
 
 const program = join(import.meta.dirname, 'task-worker.ts')
-const kills = rounds({ usual: 3, long: 200 })
+const kills = rounds({ usual: 2, long: 200 })
 const atOnce = 4
 /** So many steps stand in each of so many rows; each depends on two of the row before. */
 const wide = 40

@@ -8,7 +8,7 @@ import { rounds } from '../support/rounds.ts'
 import { messagesOf } from './open-team.ts'
 
 const program = join(import.meta.dirname, 'killed-team.ts')
-const kills = rounds({ usual: 3, long: 100 })
+const kills = rounds({ usual: 2, long: 100 })
 
 test(`of ${kills} teams killed at any time each message is read once, in order, and each member is started once (BI-2, AGENT-3)`, async () => {
   const place = makePlace()

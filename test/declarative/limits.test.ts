@@ -238,7 +238,7 @@ test('of a large log the end is told, within its own limit (DECL-4)', async () =
   expect(result.artifacts).toMatchObject([{ name: 'stderr.txt' }])
 })
 
-const output = rounds({ usual: 100_000_000, long: 200_000_000 })
+const output = rounds({ usual: 50_000_000, long: 200_000_000 })
 
 test(`${output / 1e6} MB of output cost no memory worth a word (DECL-4)`, async () => {
   const { runtime } = await openDeclared(

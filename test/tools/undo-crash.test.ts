@@ -7,7 +7,7 @@ import { rounds } from '../support/rounds.ts'
 import { imageOf } from '../support/undo.ts'
 
 const worker = join(import.meta.dirname, 'undo-worker.ts')
-const kills = rounds({ usual: 4, long: 100 })
+const kills = rounds({ usual: 2, long: 100 })
 const atOnce = 4
 
 test(`what a process did until it was killed, ${kills} times, is taken back to the first byte by the next one (EVID-1)`, async () => {

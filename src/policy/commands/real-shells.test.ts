@@ -117,7 +117,7 @@ test('what a rule on echo allows runs nothing but echo in the shells that are he
   }
   const allowed = [...new Set(fc.sample(lines, 6_000))]
     .filter(isAllowed)
-    .slice(0, rounds({ usual: 60, long: 150 }))
-  expect(allowed.length).toBeGreaterThan(50)
+    .slice(0, rounds({ usual: 25, long: 150 }))
+  expect(allowed.length).toBeGreaterThan(20)
   for (const line of allowed) expect([line, run(line)]).toEqual([line, { marked: false, files: [] }])
 })

@@ -319,16 +319,17 @@ test('agent-starting calls that find no room in time are refused, and hold nothi
   const make = (name: string, timeoutMs: number) =>
     gatedTool({ name, permission: 'write', tags: ['agent'], ...serial, limits: { timeoutMs } })
   const slow = make('agent.slow', 60_000)
-  const quick = make('agent.quick', 20)
+  const hurried = make('agent.hurried', 20)
+  const quick = make('agent.quick', 60_000)
   const runtime = await openRuntime({
-    tools: [slow.tool, quick.tool],
+    tools: [slow.tool, hurried.tool, quick.tool],
     approve: personSaying('allow_once').approve,
     limits: { agentsPerSession: 1 },
   })
   const session = runtime.session()
   const first = session.call('agent.slow', { id: 'a' })
   await slow.started('a')
-  expect((await session.call('agent.quick', { id: 'b' })).error).toMatchObject({
+  expect((await session.call('agent.hurried', { id: 'b' })).error).toMatchObject({
     code: 'QUOTA.RATE_LIMITED',
     reason: 'concurrency',
     message: expect.stringContaining('At most 1 agent-starting calls of a session run at a time'),

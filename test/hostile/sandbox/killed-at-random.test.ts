@@ -8,7 +8,7 @@ import { findProcesses } from '../../support/processes.ts'
 import { makeFolder } from '../../support/project.ts'
 import { rounds } from '../../support/rounds.ts'
 
-const kills = rounds({ usual: 3, long: 150 })
+const kills = rounds({ usual: 2, long: 150 })
 const longestMs = 200
 
 /** Of which the runner takes a part of the files while it is killed. */

@@ -215,7 +215,7 @@ atOpenEntrances(asking, (at) => {
 atOpenEntrances(denying, (at) => {
   const place = keepOpen(() => plant(at()))
 
-  const some = reachingLines.filter((_, index) => index % rounds({ usual: 9, long: 1 }) === 0)
+  const some = reachingLines.filter((_, index) => index % rounds({ usual: 15, long: 1 }) === 0)
   test.each(some)(
     '%s %j is not covered by the rules that let git look when it has run held back',
     async (_id, template) => {

@@ -44,7 +44,7 @@ test('after a kill at any moment the next start makes the folder what it was bef
   const both = makeBoth(above)
   const script = join(import.meta.dirname, 'landings.fixture.ts')
   let noted = 0
-  for (let round = rounds({ usual: 12, long: 300 }); round >= 0; round--) {
+  for (let round = rounds({ usual: 5, long: 300 }); round >= 0; round--) {
     const child = spawn(process.execPath, [script, above, 'land'], { stdio: ['ignore', 'pipe', 'inherit'] })
     const [line] = (await once(child.stdout, 'data')) as [Buffer]
     const now = JSON.parse(line.toString()) as TreeFacts
