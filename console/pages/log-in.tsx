@@ -1,4 +1,4 @@
-/** For whoever is not logged in. */
+/** For a person who is not logged in. */
 export function LogInPage() {
   const isOver = new URLSearchParams(location.search).get('link') === 'over'
   return (

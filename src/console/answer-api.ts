@@ -1,15 +1,15 @@
-import type { SiteCaller } from '../contract/site.ts'
+import type { SiteCaller } from '../contract/mcp/site.ts'
 import type { SchemaChecker } from '../contract/base/schema.ts'
-import { answerJson, answerProblem, onlyGet } from './answers.ts'
-import type { ConsoleParts } from './console-parts.ts'
+import { answerJson, answerProblem, onlyGet } from './base/answers.ts'
+import type { ConsoleParts } from './base/console-parts.ts'
 import { visitCookie } from './entry/cookies.ts'
 import { refuseForged } from './entry/refuse-forged.ts'
 import type { Visits } from './entry/visits.ts'
 import type { EventStreams } from './event-streams.ts'
 import { endpoints, findEndpoint } from './find-endpoint.ts'
-import { describeApi } from './openapi.ts'
-import { readChange } from './read-change.ts'
-import { mayDo, type Visitor } from './roles.ts'
+import { describeApi } from './base/openapi.ts'
+import { readChange } from './base/read-change.ts'
+import { mayDo, type Visitor } from './base/roles.ts'
 
 /** What the API stands on. */
 export interface ApiParts extends ConsoleParts {

@@ -1,8 +1,8 @@
 import type { StoredRecord } from '../contract/evidence.ts'
 import type { Runtime } from '../contract/runtime.ts'
 import { trackApprovals } from '../kit/approvals/track-approvals.ts'
-import { readCursor, toCursorText } from './api/cursor.ts'
-import { sees, tenantsOf, type Visitor } from './roles.ts'
+import { readCursor, toCursorText } from './base/cursor.ts'
+import { sees, tenantsOf, type Visitor } from './base/roles.ts'
 
 /** The streams of events that are open. */
 export interface EventStreams {

@@ -1,10 +1,10 @@
-import { answerProblem } from './answers.ts'
+import { answerProblem } from './base/answers.ts'
 import { approvalEndpoints } from './api/approvals.ts'
 import { callEndpoints } from './api/calls.ts'
 import { ownEndpoints } from './api/me.ts'
 import { runEndpoints } from './api/runs.ts'
 import { toolEndpoints } from './api/tools.ts'
-import type { Endpoint } from './endpoint.ts'
+import type { Endpoint } from './base/endpoint.ts'
 
 /** All that the API does. */
 export const endpoints: readonly Endpoint[] = [

@@ -1,6 +1,6 @@
 import { loadGateway } from '../../config/load-gateway.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
-import { readPort } from '../arguments/read-port.ts'
+import { readPort } from '../setup/read-port.ts'
 import type { Command } from '../base/command.ts'
 import { exitCodes } from '../base/exit-codes.ts'
 import { inviteToConsole } from '../setup/open-console.ts'

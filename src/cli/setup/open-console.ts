@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import type { Runtime } from '../../contract/runtime.ts'
-import type { Site } from '../../contract/site.ts'
+import type { Site } from '../../contract/mcp/site.ts'
 import { explainCall } from '../../compose/replay/explain-call.ts'
 import { readAssets } from '../../console/assets.ts'
 import { createConsole } from '../../console/create-console.ts'

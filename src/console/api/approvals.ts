@@ -1,11 +1,11 @@
 import { SetupError } from '../../contract/base/errors.ts'
 import type { PendingApproval } from '../../contract/pending-approval.ts'
 import { findCalls } from '../../evidence/find-calls.ts'
-import { answerProblem } from '../answers.ts'
-import { endpoint, type Asked, type Endpoint } from '../endpoint.ts'
-import { sees } from '../roles.ts'
+import { answerProblem } from '../base/answers.ts'
+import { endpoint, type Asked, type Endpoint } from '../base/endpoint.ts'
+import { sees } from '../base/roles.ts'
 import { callRow, toRow } from './call-row.ts'
-import { toJsonObject } from './to-json-object.ts'
+import { toJsonObject } from '../base/to-json-object.ts'
 
 const states = ['waiting', 'allowed', 'denied', 'expired', 'used', 'all'] as const
 const approval = { type: 'object', description: 'As `handrail approvals --json` shows it.' } as const

@@ -1,11 +1,11 @@
 import { findCalls, outcomes, type WantedCalls } from '../../evidence/find-calls.ts'
 import { readCalls } from '../../evidence/read-calls.ts'
-import { answerProblem } from '../answers.ts'
-import { endpoint, type Asked, type Endpoint } from '../endpoint.ts'
-import { sees, tenantsOf } from '../roles.ts'
+import { answerProblem } from '../base/answers.ts'
+import { endpoint, type Asked, type Endpoint } from '../base/endpoint.ts'
+import { sees, tenantsOf } from '../base/roles.ts'
 import { callRow, toRow } from './call-row.ts'
-import { readCursor, writeCursor } from './cursor.ts'
-import { toJsonObject } from './to-json-object.ts'
+import { readCursor, writeCursor } from '../base/cursor.ts'
+import { toJsonObject } from '../base/to-json-object.ts'
 
 const most = 500
 

@@ -1,4 +1,4 @@
-import { endpoint, type Endpoint } from '../endpoint.ts'
+import { endpoint, type Endpoint } from '../base/endpoint.ts'
 
 const me = endpoint({
   method: 'GET',

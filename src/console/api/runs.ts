@@ -1,10 +1,10 @@
 import type { StoredRun } from '../../contract/agent-run.ts'
 import { findCalls } from '../../evidence/find-calls.ts'
-import { answerProblem } from '../answers.ts'
-import { endpoint, type Endpoint } from '../endpoint.ts'
-import { sees } from '../roles.ts'
+import { answerProblem } from '../base/answers.ts'
+import { endpoint, type Endpoint } from '../base/endpoint.ts'
+import { sees } from '../base/roles.ts'
 import { callRow, toRow } from './call-row.ts'
-import { toJsonObject } from './to-json-object.ts'
+import { toJsonObject } from '../base/to-json-object.ts'
 
 const run = { type: 'object', description: 'As `handrail runs --json` shows it.' } as const
 const most = 500

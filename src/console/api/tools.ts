@@ -1,10 +1,10 @@
 import { SetupError } from '../../contract/base/errors.ts'
 import type { PendingDefinition, Registered } from '../../contract/registry.ts'
 import type { Runtime } from '../../contract/runtime.ts'
-import { answerProblem } from '../answers.ts'
-import { endpoint, type Asked, type Endpoint } from '../endpoint.ts'
-import { sees } from '../roles.ts'
-import { toJsonObject } from './to-json-object.ts'
+import { answerProblem } from '../base/answers.ts'
+import { endpoint, type Asked, type Endpoint } from '../base/endpoint.ts'
+import { sees } from '../base/roles.ts'
+import { toJsonObject } from '../base/to-json-object.ts'
 
 const toolRow = {
   type: 'object',

@@ -1,5 +1,5 @@
-import { answerProblem } from '../answers.ts'
-import type { Visitor } from '../roles.ts'
+import { answerProblem } from '../base/answers.ts'
+import type { Visitor } from '../base/roles.ts'
 
 /**
  * Refuses a change that no page of the console sent. A browser sends cookies along whatever page asks, so that a change shows a token that only a page of

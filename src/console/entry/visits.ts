@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { Store } from '../../contract/store.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
-import { consoleRoles, type ConsoleRole, type Visitor } from '../roles.ts'
+import { consoleRoles, type ConsoleRole, type Visitor } from '../base/roles.ts'
 
 type VisitStore = Pick<Store, 'append' | 'documents' | 'digest'>
 
@@ -15,9 +15,7 @@ export interface Visits {
   invite(guest: Guest): Promise<string>
   /** Begins a visit with the secret of a link, and returns that of the visit; undefined if the link was used, has expired, or never was. */
   enter(link: string): Promise<string | undefined>
-  /** Begins a visit of somebody whom another authority knows. */
-  welcome(guest: Guest): Promise<string>
-  /** Undefined if there is no such visit, or it is over. */
+  /** Undefined if there never was such a visit, or it is over. */
   find(secret: string): Visitor | undefined
   end(secret: string): Promise<void>
 }
@@ -66,7 +64,6 @@ export function openVisits(store: VisitStore): Visits {
       }
       return begin(toGuest(kept))
     },
-    welcome: begin,
     find(secret) {
       const kept = read('console_visit', digestOf('visit', secret))
       return kept && { ...toGuest(kept), csrf: digestOf('csrf', secret), expiresAt: kept.expiresAt }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Site, SiteCaller } from '../../../contract/site.ts'
+import type { Site, SiteCaller } from '../../../contract/mcp/site.ts'
 import type { Caller } from '../callers/caller.ts'
 import type { Gate } from '../callers/open-gate.ts'
 import { sendFetchResponse, toFetchRequest } from '../web/fetch-exchange.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { GatewayConfiguration } from '../../../contract/mcp/serving.ts'
-import type { Site } from '../../../contract/site.ts'
+import type { Site } from '../../../contract/mcp/site.ts'
 import { checkAddress, checkTokens, createFaultFinder } from '../callers/check-callers.ts'
 import { openGate, type CallerRules } from '../callers/open-gate.ts'
 import { httpModule } from '../web/http-module.ts'

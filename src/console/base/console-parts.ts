@@ -1,5 +1,5 @@
-import type { Runtime } from '../contract/runtime.ts'
-import type { CallExplanation } from '../compose/replay/explain-call.ts'
+import type { Runtime } from '../../contract/runtime.ts'
+import type { CallExplanation } from '../../compose/replay/explain-call.ts'
 
 /** What the console shows, and acts on. */
 export interface ConsoleParts {

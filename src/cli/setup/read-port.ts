@@ -1,6 +1,6 @@
 import type { CommandLine } from '../base/command.ts'
 import { UsageError } from '../base/usage-error.ts'
-import { readEnvironment } from '../setup/wire.ts'
+import { readEnvironment } from './wire.ts'
 
 /** The port that `--port` or `HANDRAIL_PORT` names; undefined if neither does. */
 export function readPort({ options }: CommandLine): number | undefined {

@@ -1,5 +1,5 @@
-import type { JsonSchema } from '../contract/base/schema.ts'
-import type { FromSchema } from '../define/infer-input.ts'
+import type { JsonSchema } from '../../contract/base/schema.ts'
+import type { FromSchema } from '../../define/infer-input.ts'
 import type { ConsoleParts } from './console-parts.ts'
 import type { ConsoleRole, Visitor } from './roles.ts'
 

@@ -1,6 +1,4 @@
-import { STATUS_CODES } from 'node:http'
-
-/** Of every answer with data: it is of this moment, and for whoever asked alone. */
+/** Of every answer with data: it is of this moment, and for its visitor alone. */
 const unstored = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
 
 export function answerJson(
@@ -23,8 +21,20 @@ export interface Problem {
   readonly issues?: readonly object[]
 }
 
+/** As RFC 9110 names them. */
+const titles: ReadonlyMap<number, string> = new Map([
+  [400, 'Bad Request'],
+  [401, 'Unauthorized'],
+  [403, 'Forbidden'],
+  [404, 'Not Found'],
+  [405, 'Method Not Allowed'],
+  [409, 'Conflict'],
+  [413, 'Content Too Large'],
+  [415, 'Unsupported Media Type'],
+])
+
 export function answerProblem({ status, ...problem }: Problem): Response {
-  const title = STATUS_CODES[status] ?? 'Refused'
+  const title = titles.get(status) ?? 'Refused'
   return answerJson(
     { type: 'about:blank', title, status, ...problem },
     { status, headers: { 'content-type': 'application/problem+json' } },

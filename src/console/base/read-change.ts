@@ -1,6 +1,6 @@
-import type { Issue } from '../contract/base/json.ts'
-import type { JsonSchema, SchemaChecker } from '../contract/base/schema.ts'
-import { isPlainObject } from '../kit/json/is-plain-object.ts'
+import type { Issue } from '../../contract/base/json.ts'
+import type { JsonSchema, SchemaChecker } from '../../contract/base/schema.ts'
+import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { answerProblem } from './answers.ts'
 
 const maxBodyChars = 65_536

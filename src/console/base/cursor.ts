@@ -4,7 +4,7 @@ import type { ListedCall } from '../../evidence/find-calls.ts'
 /** A place in the chains of all tenants: how far each was read. */
 export type Cursor = ReadonlyMap<string, number>
 
-/** The place of nothing read yet, if there is no text; undefined if it is no cursor. */
+/** The place of nothing read yet for null; undefined for a text that says no place. */
 export function readCursor(text: string | null): Cursor | undefined {
   if (text === null) return new Map()
   try {

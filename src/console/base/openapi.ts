@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../contract/base/schema.ts'
+import type { JsonSchema } from '../../contract/base/schema.ts'
 import type { Endpoint } from './endpoint.ts'
 
 /** The API in the words of OpenAPI 3.1. */
