@@ -1,7 +1,9 @@
 import type { ScheduleCaller, Schedules } from '../../contract/services/schedules.ts'
+import type { LoadedSkill } from '../../contract/services/skill.ts'
 import type { Preflight } from '../../contract/runtime.ts'
 import { isBuiltin } from '../../kit/builtin-tools.ts'
 import { canonicalJson } from '../../kit/json/canonical-json.ts'
+import { matchPattern } from '../../kit/match/match-pattern.ts'
 import { newId } from '../../kit/new-id.ts'
 import { redactorOf } from '../record/treatments.ts'
 import type { Authorised } from '../state/call-state.ts'
@@ -27,8 +29,9 @@ export function openSchedules(
     tools: () =>
       session
         .opened()
-        .tools({ shared: true })
-        .map(({ tool }) => tool),
+        .tools({ shared: true, all: true })
+        .map(({ tool }) => tool)
+        .filter((tool) => !session.skills().some((skill) => isHeld(tool, skill))),
     identify(tool) {
       const found = session.find(tool, 'canonical')
       return found && (isBuiltin(found.tool) ? found.line : found.identity)
@@ -38,7 +41,8 @@ export function openSchedules(
       // Each run has a key of its own.
       const key = keyFrom === 'call' ? { idempotencyKey: newId('run', tenant.now()) } : {}
       const report = await session.opened().preflight(tool, input, { origin: 'system', ...key })
-      return { words: inWords(report), error: report.error }
+      const { error, decision } = report
+      return { words: inWords(report), error, bySkill: decision?.layer === 'skill' }
     },
     hasSecret: (value) => canonicalJson(redactor.json(value)) !== canonicalJson(value),
     onClosed(listener) {
@@ -50,6 +54,13 @@ export function openSchedules(
     ended,
   }
   return tenant.schedules.open(caller)
+}
+
+/** Runs follow no skill: of a tool that one leaves in part, they would have all. */
+function isHeld(tool: string, { narrowing: { bounded = [], denied = [] } }: LoadedSkill): boolean {
+  return [...bounded, ...denied.flatMap(({ tools = ['*'] }) => tools)].some((each) =>
+    matchPattern(each, tool),
+  )
 }
 
 function inWords({ effect, error, preview, decision }: Preflight): string {
