@@ -1,4 +1,5 @@
 import type { ScheduleCaller, Schedules } from '../../contract/services/schedules.ts'
+import type { Registered } from '../../contract/registry.ts'
 import type { LoadedSkill } from '../../contract/services/skill.ts'
 import type { Preflight } from '../../contract/runtime.ts'
 import { isBuiltin } from '../../kit/builtin-tools.ts'
@@ -31,7 +32,7 @@ export function openSchedules(
         .opened()
         .tools({ shared: true, all: true })
         .map(({ tool }) => tool)
-        .filter((tool) => !session.skills().some((skill) => isHeld(tool, skill))),
+        .filter((tool) => !session.skills().some((skill) => isHeld(session.find(tool, 'canonical'), skill))),
     identify(tool) {
       const found = session.find(tool, 'canonical')
       return found && (isBuiltin(found.tool) ? found.line : found.identity)
@@ -57,9 +58,19 @@ export function openSchedules(
 }
 
 /** Runs follow no skill: of a tool that one leaves in part, they would have all. */
-function isHeld(tool: string, { narrowing: { bounded = [], denied = [] } }: LoadedSkill): boolean {
-  return [...bounded, ...denied.flatMap(({ tools = ['*'] }) => tools)].some((each) =>
-    matchPattern(each, tool),
+function isHeld(found: Registered | undefined, { narrowing }: LoadedSkill): boolean {
+  const { bounded = [], denied = [] } = narrowing
+  if (found === undefined) return true
+  const { name, capabilities } = found.definition
+  const runs = capabilities.proc.executables.length > 0
+  const reaches = runs || Object.values(capabilities.fs).some(({ length }) => length > 0)
+  return (
+    bounded.some((each) => matchPattern(each, name)) ||
+    denied.some(({ tools, commands }) => {
+      if (tools !== undefined) return tools.some((each) => matchPattern(each, name))
+      // What is said of commands or files alone is said of every tool that runs or reaches such.
+      return commands === undefined ? reaches : runs
+    })
   )
 }
 
