@@ -10,10 +10,12 @@ import {
   valueFrom,
 } from 'handrail/tools'
 import { expect, test } from 'vitest'
+import { makePlace, onBundle, startProgram } from '../support/command-line.ts'
 import { modelSaying } from '../support/mock-model.ts'
 import { makeFolder } from '../support/project.ts'
 import { load, openSkills } from './open-skills.ts'
 import { createClock, linesIn, noteTool, openSchedules, schedule } from './schedule-doors.ts'
+import { buildTool, happenedIn } from './schedule-work.ts'
 
 const bounded = {
   'git/SKILL.md': '---\nname: git\ndescription: G.\nallowed-tools: Bash(git:*) cron.create\n---\nUse git.',
@@ -80,32 +82,10 @@ test('neither an agent nor a program of a schedule has the tools that a skill of
   expect(names).not.toContain('code__run_command')
 })
 
-/** A long tool whose work ends when a file is there. */
-function buildTool(works: string, happened: string[]) {
-  return defineLongTool({
-    name: 'demo.build',
-    description: 'Builds.',
-    input: { type: 'object', properties: {} },
-    output: { type: 'object', properties: { log: { type: 'string' } }, required: ['log'] },
-    everyMs: 2,
-    survives: true,
-    start: (_, __, { job }) => {
-      happened.push('start')
-      return { job }
-    },
-    poll: () =>
-      existsSync(join(works, 'done'))
-        ? { status: 'completed', result: { log: 'built' } }
-        : { status: 'running' },
-    stop: ({ reason }) => void happened.push(`stop: ${reason}`),
-  })
-}
-
 test('the run of a long tool ends when its job has, also if a person lets it through (BI-5, NEXT-2)', async () => {
-  const happened: string[] = []
   const works = makeFolder()
   const { runtime } = await openSchedules({
-    tools: [buildTool(works, happened), jobTools()],
+    tools: [buildTool(works), jobTools()],
     policy: { rules: [{ effect: 'allow', tools: ['cron.*'] }] },
     store: { path: join(makeFolder(), 'store.db') },
   })
@@ -115,14 +95,29 @@ test('the run of a long tool ends when its job has, also if a person lets it thr
   const [question] = runtime.approvals.list()
   await runtime.approvals.decide(question?.id ?? '', { decision: 'allow_once', by: 'ben' })
   const runner = runtime.schedules.start()
-  await expect.poll(() => happened).toEqual(['start'])
+  await expect.poll(() => happenedIn(works)).toEqual(['start'])
   expect(runtime.schedules.runs(made.id)[0]?.state).toBe('running')
   writeFileSync(join(works, 'done'), '')
   await expect.poll(() => runtime.schedules.runs(made.id)[0]?.state).toBe('ok')
   expect(runtime.schedules.runs(made.id)[0]?.summary).not.toContain('job_')
   await runner.close()
-  expect(happened).toEqual(['start'])
+  expect(happenedIn(works)).toEqual(['start'])
 })
+
+test('a job that survives is followed by the process that goes on with the run of a killed one (BI-5, NEXT-2)', async () => {
+  const place = makePlace()
+  const folder = place.project
+  const program = join(import.meta.dirname, 'schedule-builder.ts')
+  const killed = startProgram(place, [onBundle, program, folder])
+  // Its call has ended by then: one that is cut off is not gone on with.
+  await expect.poll(() => existsSync(join(folder, 'asked')), { timeout: 60_000 }).toBe(true)
+  killed.child.kill('SIGKILL')
+  expect((await killed.ended).stderr).toBe('')
+  const next = startProgram(place, [onBundle, program, folder, 'on'])
+  writeFileSync(join(folder, 'done'), '')
+  expect((await next.ended).stdout).toBe('ok ')
+  expect(happenedIn(folder)).toEqual(['start'])
+}, 120_000)
 
 test('a scheduled program or composition calls the tools that its author had (BI-5, NEXT-1, NEXT-5)', async () => {
   const project = makeFolder()
