@@ -1,14 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeTools, jobTools, type Session, type ToolResult } from 'handrail'
-import {
-  codeModeTools,
-  composeTools,
-  defineLongTool,
-  scheduleTools,
-  skillTools,
-  valueFrom,
-} from 'handrail/tools'
+import { codeModeTools, composeTools, scheduleTools, skillTools, valueFrom } from 'handrail/tools'
 import { expect, test } from 'vitest'
 import { makePlace, onBundle, startProgram } from '../support/command-line.ts'
 import { modelSaying } from '../support/mock-model.ts'
