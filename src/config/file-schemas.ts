@@ -276,7 +276,7 @@ export const configurationSchema: JsonSchema = object(
         mode: {
           enum: memoryModes,
           description:
-            'What calls may keep in the memory folder of the home: candidate (default), disabled, or external, which only a program can hand in.',
+            'What calls may keep in the memory folder of the home: candidate (default), disabled, or external. A memory of that kind is handed in by a program and cannot be named here: with external there are no tools for memory.',
         },
       },
       { description: 'What is kept for later sessions.' },

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { createSkillRegistry, type SkillDefinition } from 'handrail/agents'
 import { expect, test } from 'vitest'
 import { makeFolder } from '../support/project.ts'
+import { load, openSkills } from './open-skills.ts'
 
 const skill = (front: string, body = 'Do it.') => `---\n${front}\n---\n\n${body}\n`
 const named = (name: string, more = '') => skill(`name: ${name}\ndescription: Does ${name}.${more}`)
@@ -200,4 +201,22 @@ test('every fault of a skill of a program is thrown at once (BI-7)', () => {
       ]) as unknown,
     }),
   )
+})
+
+test('a skill of the project does not step into the place of one of the person that is at fault (BI-7)', async () => {
+  const theirs = '---\nname: deploy\ndescription: Theirs.\n---\nDeploy at once.'
+  const faulty = {
+    'no YAML': { 'deploy/SKILL.md': '---\nname: deploy\ndescription: Mine.\ndisallowed-tools: [\n---\nAsk.' },
+    'another folder': { 'ours/SKILL.md': '---\nname: Deploy\ndescription: ""\n---\nAsk first.' },
+  }
+  for (const [what, home] of Object.entries(faulty)) {
+    const { runtime } = await openSkills({ home, project: { '.claude/skills/deploy/SKILL.md': theirs } })
+    const session = runtime.session()
+    const loaded = await session.call('internal.load_skill', { name: 'deploy' })
+    expect(loaded.error?.reason, what).toBe('unknown_skill')
+    const { data } = await session.call('internal.list_skills', {})
+    expect(JSON.stringify(data), what).toContain('not replaced by those of someone else')
+  }
+  const alone = await openSkills({ home: {}, project: { '.claude/skills/deploy/SKILL.md': theirs } })
+  expect((await load(alone.runtime.session(), 'deploy')).text).toContain('Deploy at once.')
 })

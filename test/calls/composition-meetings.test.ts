@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { codeTools, defineTool, type Tool } from 'handrail'
+import { codeTools, defineTool, type SessionOptions, type Tool } from 'handrail'
 import { composeTools, valueFrom } from 'handrail/tools'
 import { replayRun } from 'handrail/replay'
 import { expect, test } from 'vitest'
@@ -202,4 +202,49 @@ test('a tool that changed since is held to the composition anew, and asks for it
     reason: 'parts_unfit',
     issues: [{ pointer: '/parts/two/input/text', code: 'no_output_schema' }],
   })
+})
+
+test('a kept result of a composition is withheld from who may not call a part of it, or not see what one returns (NEXT-1, IDEM-1)', async () => {
+  const told: string[] = []
+  const note = defineTool({
+    name: 'crm.note',
+    description: 'Notes a text.',
+    permission: 'write',
+    input: text,
+    output: text,
+    run(input) {
+      told.push(input.text)
+      return input
+    },
+  })
+  const one = composeTools({
+    name: 'crm.one',
+    description: 'Notes it.',
+    input: text,
+    parts: { note: { tool: note, input: { text: valueFrom('input', '/text') } } },
+  })
+  const outer = composeTools({
+    name: 'crm.outer',
+    description: 'Notes it below.',
+    input: text,
+    parts: { one: { tool: one, input: { text: valueFrom('input', '/text') } } },
+  })
+  const rules = [{ effect: 'allow' as const, tools: ['crm.*'] }]
+  const runtime = await openRuntime({ tools: [note, one, outer], policy: { rules } })
+  const call = (tool: string, options: SessionOptions = {}) =>
+    runtime.session(options).call(tool, { text: 'x' }, { idempotencyKey: 'note-of-monday' })
+  for (const tool of ['crm.one', 'crm.outer']) {
+    expect((await call(tool)).data).toEqual({ text: 'x' })
+    expect((await call(tool)).metadata.replayed).toBe(true)
+    const bound = await call(tool, { disallowedTools: ['crm.note'] })
+    expect([bound.data, bound.error?.reason]).toEqual([undefined, 'tool_not_available'])
+  }
+  await runtime.reload({ policy: { rules: [{ effect: 'deny', tools: ['crm.note'] }, ...rules] } })
+  expect((await call('crm.outer')).error?.reason).toBe('tool_not_available')
+  const obligations = [{ id: 'all', tools: ['crm.note'], action: 'mask' as const, pointers: ['/text'] }]
+  await runtime.reload({ policy: { rules, obligations } })
+  expect((await call('crm.outer')).error?.reason).toBe('kept_undecided')
+  await runtime.reload({ policy: { rules: [...rules] } })
+  expect((await call('crm.outer')).data).toEqual({ text: 'x' })
+  expect(told).toEqual(['x', 'x'])
 })

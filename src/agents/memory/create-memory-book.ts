@@ -1,14 +1,17 @@
 import { ToolFailure } from '../../contract/base/errors.ts'
-import type {
-  Memory,
-  MemoryBook,
-  MemoryCaller,
-  MemoryFact,
-  MemoryOptions,
-  MemoryQuery,
-  NewMemory,
+import {
+  memoryScopes,
+  memoryWriters,
+  type Memory,
+  type MemoryBook,
+  type MemoryCaller,
+  type MemoryFact,
+  type MemoryOptions,
+  type MemoryQuery,
+  type NewMemory,
 } from '../../contract/services/memory.ts'
 import type { Store } from '../../contract/store.ts'
+import { isObject } from '../../kit/json/is-object.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
 import { isDocumentChanged } from '../../kit/result/is-document-changed.ts'
 import { finishTaken, putCandidate, readCandidates } from './candidates.ts'
@@ -106,8 +109,11 @@ function openExternal({ options: { external } }: BookPorts, caller: MemoryCaller
     async write(wish) {
       refuseSecrets(wish, caller)
       if (caller.ended()) throw tooLate()
-      const { id } = await ask(() => external.write({ ...wish, ...owner, source }))
-      return { id: String(id), state: 'kept' }
+      const kept: unknown = await ask(() => external.write({ ...wish, ...owner, source }))
+      const id = isObject(kept) ? kept['id'] : undefined
+      if (typeof id !== 'string' || id === '')
+        throw failed('it did not say under which id the fact is kept, so it may not be')
+      return { id, state: 'kept' }
     },
   }
 }
@@ -121,10 +127,14 @@ async function ask<Answer>(question: () => Promise<Answer>): Promise<Answer> {
 }
 
 function isFact(value: unknown): value is MemoryFact {
-  if (typeof value !== 'object' || value === null) return false
-  const { id, content, tags, scope, source } = value as Partial<MemoryFact>
+  if (!isObject(value)) return false
+  const { id, content, tags, scope, source } = value
   if (typeof id !== 'string' || typeof content !== 'string' || !Array.isArray(tags)) return false
-  return (scope === 'project' || scope === 'tenant') && typeof source === 'object' && source !== null
+  if (!tags.every((tag) => typeof tag === 'string') || !memoryScopes.some((each) => each === scope))
+    return false
+  if (!isObject(source) || !memoryWriters.some((each) => each === source['by'])) return false
+  const { at } = source
+  return at === undefined || (typeof at === 'number' && !Number.isNaN(new Date(at).getTime()))
 }
 
 function refuseSecrets(wish: NewMemory, caller: MemoryCaller): void {

@@ -49,6 +49,7 @@ export function createRuntimeMemory(ports: RuntimeMemoryPorts): RuntimeMemory {
     async accept(id, tenant = 'local') {
       const folder = open(tenant)
       const found = findCandidate(store, tenant, id)
+      refuseSecrets(found, ports.redact)
       const documents = [putCandidate(tenant, { ...found, state: 'taken' }, found)]
       if (found.state === 'open') await changing(id, () => store.append([], { documents }))
       await finishTaken(store, folder, tenant)
@@ -81,6 +82,15 @@ function findCandidate(store: RuntimeMemoryPorts['store'], tenant: string, id: s
   throw new SetupError(
     'unknown_memory',
     `No candidate "${id}" waits. "handrail memory" lists them. A fact that was taken is a file: change or remove that.`,
+  )
+}
+
+/** One that was no secret yet when the candidate was noted counts too. */
+function refuseSecrets({ fact: { id, content, tags } }: Candidate, redact: (text: string) => string): void {
+  if ([content, ...tags].every((text) => redact(text) === text)) return
+  throw new SetupError(
+    'secret_in_memory',
+    `A secret stands in "${id}", so it is not kept in a file. Forget it: handrail memory reject ${id}`,
   )
 }
 

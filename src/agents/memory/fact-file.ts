@@ -1,5 +1,5 @@
 import type { MemoryFact, MemorySource } from '../../contract/services/memory.ts'
-import { memoryScopes } from '../../contract/services/memory.ts'
+import { memoryScopes, memoryWriters } from '../../contract/services/memory.ts'
 import { parseFrontMatter } from '../definitions/parse-front-matter.ts'
 
 /** The longest fact, in characters. */
@@ -7,7 +7,6 @@ export const longestFact = 4000
 
 /** The fields that a file may have before its text. */
 const sourceFields = ['by', 'actor', 'session', 'run', 'node', 'call'] as const
-const writers = ['model', 'extraction', 'person'] as const
 
 /** A fact as a person reads it: what it is about and where it comes from, then its text. */
 export function toFile({ content, scope, project, tags, source }: MemoryFact): string {
@@ -75,7 +74,7 @@ function toSource(of: (name: string) => unknown): MemorySource {
     .filter((name) => name !== 'by' && typeof of(name) === 'string')
     .map((name) => [name, of(name)])
   return {
-    by: isAmong(writers, by) ? by : 'person',
+    by: isAmong(memoryWriters, by) ? by : 'person',
     ...Object.fromEntries(texts),
     ...(!Number.isNaN(at) && { at }),
   }

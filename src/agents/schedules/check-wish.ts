@@ -65,8 +65,11 @@ export async function checkWish(
 
 async function decide({ work }: NewSchedule, caller: ScheduleCaller): Promise<string> {
   if (!('tool' in work)) return 'each call of the agent is decided when it makes it'
-  const { words, error } = await caller.decide(work.tool, work.input)
-  if (error === undefined || !refusing.includes(error.code)) return words
+  const { words, error, bySkill } = await caller.decide(work.tool, work.input)
+  if (error === undefined || !refusing.includes(error.code)) {
+    if (bySkill) throw askedBySkill(work.tool)
+    return words
+  }
   const { code, reason, message, issues } = error
   throw new ToolFailure({
     code,
@@ -75,6 +78,15 @@ async function decide({ work }: NewSchedule, caller: ScheduleCaller): Promise<st
     ...(issues !== undefined && {
       issues: issues.map((each) => ({ ...each, pointer: `/input${each.pointer}` })),
     }),
+  })
+}
+
+/** Runs follow no skill, so that one would do unasked what the session has to ask for. */
+function askedBySkill(tool: string): ToolFailure {
+  return new ToolFailure({
+    code: 'POLICY.DENY_TOOL',
+    reason: 'rule_denied',
+    message: `Such a call of "${tool}" asks, as a skill that this session follows says so, and runs of a schedule follow no skill. Finish the task with the skill first.`,
   })
 }
 

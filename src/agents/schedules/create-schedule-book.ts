@@ -87,7 +87,8 @@ function toStored(
     ...(until !== undefined && { until }),
     ...(identity !== undefined && { identity }),
     writer: store.writer,
-    tools: 'tool' in work ? [work.tool] : caller.tools(),
+    // A composition or a program calls tools as well.
+    tools: [...new Set([...('tool' in work ? [work.tool] : []), ...caller.tools()])],
     createdAt: now,
     seenAt: now,
     nextAt,

@@ -72,7 +72,8 @@ async function makeCall(
     }
     const { idempotency = 'none', keyFrom = 'call' } = found?.definition ?? {}
     const takesKey = idempotency !== 'none' && keyFrom === 'call'
-    const call = { id: run.id, tool, input, ...(takesKey && { idempotencyKey: run.id }) }
+    // A long tool has done its work when its job has ended: the session is closed after that.
+    const call = { id: run.id, tool, input, follow: true, ...(takesKey && { idempotencyKey: run.id }) }
     const step =
       run.step === undefined
         ? await session.step([call], { origin: 'system', once: true, signal })

@@ -41,10 +41,13 @@ export function createRegistry(sources: SkillSources): SkillRegistry {
     const collection = createCollection()
     for (const { skill } of own) if (skill !== undefined) collection.add(skill)
     const read = await readPlaces(sources, project)
-    const found = read.flatMap(({ file, skill, issues: noted }) => [
-      ...noted,
-      ...(skill === undefined ? [] : collection.add(skill).map((issue) => ({ file, ...issue }))),
-    ])
+    const found = read.flatMap(({ file, skill, issues: noted, claimed }) => {
+      if (claimed !== undefined) collection.claim(claimed.names, { file, origin: claimed.origin })
+      return [
+        ...noted,
+        ...(skill === undefined ? [] : collection.add(skill).map((issue) => ({ file, ...issue }))),
+      ]
+    })
     return { skills: collection.list(), issues: found }
   }
   const read = ({ name, instructions, narrowing, folder }: Skill) => {
@@ -118,9 +121,17 @@ type Found = Omit<SkillIssue, 'file'>
 /** Skills by name, letter case aside: two that look alike would be taken for one another. One folder under two names is one skill. */
 function createCollection() {
   const known = new Map<string, Skill>()
+  const claims = new Map<string, Pick<Skill, 'origin'> & { readonly file: string }>()
   return {
+    /** Keeps names for a skill that is left out until it is mended. */
+    claim(names: readonly string[], of: Pick<Skill, 'origin'> & { readonly file: string }): void {
+      for (const name of names) if (!claims.has(name.toLowerCase())) claims.set(name.toLowerCase(), of)
+    },
     /** Returns why it is not among them. */
     add(skill: Skill): Found[] {
+      const claim = claims.get(skill.name.toLowerCase())
+      if (claim !== undefined && claim.origin !== skill.origin)
+        return [{ field: 'name', message: describeClaim(skill.name, claim.file), leftOut: true }]
       const before = known.get(skill.name.toLowerCase())
       if (before === undefined) known.set(skill.name.toLowerCase(), freezeDeeply(skill))
       else if (before.folder === undefined || before.folder !== skill.folder)
@@ -129,6 +140,10 @@ function createCollection() {
     },
     list: () => [...known.values()].toSorted((left, right) => (left.name < right.name ? -1 : 1)),
   }
+}
+
+function describeClaim(name: string, file: string): string {
+  return `The name "${name}" is that of "${file}", which is left out: its instructions and bounds are not replaced by those of someone else. Mend that one, or use another name.`
 }
 
 function describeDuplicate({ name, origin, file }: Skill): string {

@@ -21,6 +21,8 @@ export interface ReadSkill {
   readonly file: string
   readonly skill: Skill | undefined
   readonly issues: readonly SkillIssue[]
+  /** The names that a skill would have that is left out, and whose it is: a skill of someone else does not step into its place. */
+  readonly claimed?: { readonly names: readonly string[]; readonly origin: SkillOrigin }
 }
 
 const maxBytes = 512 * 1024
@@ -43,6 +45,16 @@ export async function readOne(
   place: SkillPlace,
   readNarrowing: ReadNarrowing,
 ): Promise<ReadSkill | undefined> {
+  const read = await readFolder(path, place, readNarrowing)
+  if (read === undefined || read.skill !== undefined) return read
+  return { ...read, claimed: { names: [basename(path), ...(read.said ?? [])], origin: place.origin } }
+}
+
+async function readFolder(
+  path: string,
+  place: SkillPlace,
+  readNarrowing: ReadNarrowing,
+): Promise<(ReadSkill & { said?: readonly string[] }) | undefined> {
   const file = join(path, 'SKILL.md')
   try {
     if (!statSync(path).isDirectory()) return undefined
@@ -75,7 +87,13 @@ export async function readOne(
     return { file, ...(line !== undefined && { line }), ...(field !== '' && { field }), ...issue }
   })
   const notes = dropped.map((issue) => ({ file, ...issue, leftOut: false }))
-  return { file, skill, issues: [...located, ...notes] }
+  const said = parsed.fields.get('name')?.value
+  return {
+    file,
+    skill,
+    issues: [...located, ...notes],
+    ...(typeof said === 'string' && { said: [said.trim()] }),
+  }
 }
 
 type Parse = typeof parseFrontMatter

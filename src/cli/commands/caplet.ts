@@ -89,7 +89,7 @@ export const caplet: CommandGroup = {
     test: {
       usage: '<name | file | folder>',
       summary: 'Runs the packed tests, each in the sandbox, in a project of its own.',
-      more: 'It ends with 1 if one fails.',
+      more: 'It ends with 1 if one fails. If a caplet of this name is installed, that one is meant: a folder of the same name is "./name".',
       options: { ...digestOption, ...jsonOption },
       examples: ['handrail caplet test text.count', 'handrail caplet test ./word-count'],
       needs: 'Name an installed caplet, a package, or the folder of one.',
@@ -242,16 +242,15 @@ async function runTest(given: CommandLine): Promise<number> {
 async function findTested(given: CommandLine, setting: Setting, place: string): Promise<InstalledCaplet> {
   const { places, publishers, checker } = setting
   const [named = ''] = given.positionals
+  // A project may have a folder of this name: it is tested as "./name" alone.
+  const installed = readInstalled(places.caplets, { checker, publishers })
+  const left = installed.faulty.find(({ name }) => name === named)
+  if (left !== undefined) throw new SetupError('invalid_caplet', left.message)
+  const found = installed.caplets.find(({ file }) => file.name === named)
+  if (found !== undefined) return found
   const path = resolve(named)
   const stat = statSync(path, { throwIfNoEntry: false })
-  if (stat === undefined) {
-    const installed = readInstalled(places.caplets, { checker, publishers })
-    const left = installed.faulty.find(({ name }) => name === named)
-    if (left !== undefined) throw new SetupError('invalid_caplet', left.message)
-    const found = installed.caplets.find(({ file }) => file.name === named)
-    if (found === undefined) throw unknownCaplet(named)
-    return found
-  }
+  if (stat === undefined) throw unknownCaplet(named)
   const dir = join(place, 'caplets')
   if (!stat.isDirectory()) {
     const trust = { publishers, digest: readText(given, 'digest') }
@@ -291,7 +290,7 @@ function describe(found: Caplet, publishers: CapletTrust['publishers']): string 
     ['digest', [digest]],
     ['does', [file.description]],
     ['permission', [file.permission, ...file.tags]],
-    ['runs', [file.command]],
+    ['runs', [[file.command, ...file.args].map((each) => JSON.stringify(each)).join(' ')]],
     ['reads', [...read, 'its own files']],
     ['writes', write],
     ['hosts', file.hosts],
@@ -299,9 +298,12 @@ function describe(found: Caplet, publishers: CapletTrust['publishers']): string 
     ['files', [String(files.length)]],
     ['tests', [String(tests.length)]],
   ]
-  return facts
-    .map(([name, values]) => `${name}: ${values.length === 0 ? 'none' : values.join(', ')}\n`)
-    .join('')
+  return (
+    facts
+      // One line each, whatever the author wrote: nothing of theirs looks like a line of Handrail.
+      .map(([name, values]) => `${name}: ${values.length === 0 ? 'none' : showLine(values.join(', '))}\n`)
+      .join('')
+  )
 }
 
 function toWire(found: Caplet, publishers: CapletTrust['publishers']) {

@@ -15,7 +15,8 @@ import { findPlaces, wireRuntime } from '../setup/wire.ts'
 import { listenForStop } from '../terminal/stop-signal.ts'
 import { readChoice } from '../terminal/read-choice.ts'
 
-const aboutFacts = 'A fact is named by its id, or by how that ends.'
+const aboutFacts =
+  'A fact is named by its id, by how that ends, or as "last", the candidate that was noted last.'
 const needs = 'Name the fact. "handrail memory" lists them.'
 const named = { usage: '<fact>', more: aboutFacts, needs, takes: 1 } as const
 
@@ -68,7 +69,12 @@ export const memory: CommandGroup = {
       usage: '',
       summary: 'Lets a model look for facts in the conversations of ended runs. Each is read once.',
       more: 'It takes or leaves the candidates of these runs, too. It ends with 1 if a run could not be read; the next time it is tried again.',
-      options: { ...tenantOption, ...agentModelOptions, ...jsonOption },
+      options: {
+        ...tenantOption,
+        ...agentModelOptions,
+        model: { takes: 'NAME', about: 'What looks for facts: provider/name. It has to be said.' },
+        ...jsonOption,
+      },
       takes: 0,
       run: (given) => withRuntime(given, true, extract),
     },
@@ -157,6 +163,8 @@ async function recall({ runtime, given }: Doing): Promise<number> {
 }
 
 async function extract({ runtime, given, signal }: Doing): Promise<number> {
+  if (readText(given, 'model') === undefined)
+    throw new UsageError('Say which model looks for facts: --model NAME, such as openai/gpt-5.')
   const report = await runtime.memory.extract({ ...ofTenant(given), signal })
   const { runs, facts, leftOut, failed } = report
   if (given.options['json'] === true) writeJson(report)
@@ -178,6 +186,11 @@ function toRows(facts: readonly MemoryFact[]): string {
 async function find(runtime: Runtime, given: CommandLine): Promise<ListedMemory> {
   const [text = ''] = given.positionals
   const { facts } = await runtime.memory.list(ofTenant(given))
+  const last = facts.findLast(({ state }) => state === 'candidate')
+  if (text === 'last') {
+    if (last !== undefined) return last
+    throw new UsageError('No candidate waits. "handrail memory" lists the facts.')
+  }
   const found = facts.filter(({ id }) => id === text || (text.length >= shortestEnd && id.endsWith(text)))
   const shown = showName(text)
   const missing = { issue: `memory has no fact ${shown}. "handrail memory" lists them.` }

@@ -1,7 +1,7 @@
 import type { Schedule } from '../../contract/services/schedules.ts'
 import type { Runtime } from '../../contract/runtime.ts'
 import { jsonOption, readText, tenantOption } from '../arguments/caller.ts'
-import { chooseOne, showName } from '../arguments/find-named.ts'
+import { chooseOne, shortestEnd, showName } from '../arguments/find-named.ts'
 import type { CommandGroup, CommandLine } from '../base/command.ts'
 import { exitCodes } from '../base/exit-codes.ts'
 import { showLine, writeJson } from '../base/show-safely.ts'
@@ -13,7 +13,8 @@ import { toRunLine, toSchedulePage, toScheduleRow } from '../render/schedule-pag
 import { listenForStop } from '../terminal/stop-signal.ts'
 import { findPlaces, wireRuntime } from '../setup/wire.ts'
 
-const aboutSchedules = 'A schedule is named by its id, or by how that ends.'
+const aboutSchedules =
+  'A schedule is named by its id, by how that ends, or as "last", the one that was made last.'
 const needs = 'Name the schedule. "handrail schedules" lists them.'
 
 /** `handrail schedules` */
@@ -126,7 +127,10 @@ async function runOnce({ runtime, given }: Doing): Promise<number> {
 function findSchedule(runtime: Runtime, given: CommandLine): Schedule {
   const [text = ''] = given.positionals
   const all = runtime.schedules.list(ofTenant(given))
-  const found = all.filter(({ id }) => id === text || (text.length >= 4 && id.endsWith(text)))
+  const found =
+    text === 'last'
+      ? all.slice(-1)
+      : all.filter(({ id }) => id === text || (text.length >= shortestEnd && id.endsWith(text)))
   const shown = showName(text)
   const missing = { issue: `the store has no schedule ${shown}. "handrail schedules" lists them.` }
   const chosen = chooseOne(new Set(found.map(({ id }) => id)), { what: 'schedule', shown, missing })

@@ -7,6 +7,8 @@ import type { CapletTest } from '../../declarative/caplets/caplet.ts'
 import { toCapletSource } from '../../declarative/caplets/to-caplet-source.ts'
 import type { InstalledCaplet } from '../../declarative/caplets/installed-caplets.ts'
 import { canonicalJson } from '../../kit/json/canonical-json.ts'
+import { isObject } from '../../kit/json/is-object.ts'
+import { findSandboxUser } from '../../sandboxes/bubblewrap/sandbox-user.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { createRuntime } from '../create-runtime.ts'
 import type { RuntimeOptions } from '../options/runtime-options.ts'
@@ -43,7 +45,7 @@ async function runTest(
       mkdirSync(dirname(join(project, path)), { recursive: true })
       writeFileSync(join(project, path), text)
     }
-    makeReachable(place, project)
+    makeReachable(place, project, options.sandbox)
     const runtime = await createRuntime({
       ...options,
       project,
@@ -62,15 +64,17 @@ async function runTest(
   }
 }
 
-/** Of root, commands run as another user: the owner of the project. */
-function makeReachable(place: string, project: string): void {
+/** Of root, commands run as another user: the one that is configured, else the owner of the project. */
+function makeReachable(place: string, project: string, sandbox: RuntimeOptions['sandbox']): void {
   if (process.getuid?.() !== 0) return
+  const asked = isObject(sandbox) && typeof sandbox['user'] === 'string' ? sandbox['user'] : undefined
+  const user = findSandboxUser(project, asked)
+  // The runtime says what is wrong with the one that is configured.
+  if (typeof user === 'string') return
   chmodSync(place, 0o755)
   for (const path of ['', ...readdirSync(project, { recursive: true, encoding: 'utf8' })])
-    lchownSync(join(project, path), nobodyId, nobodyId)
+    lchownSync(join(project, path), user.uid, user.gid)
 }
-
-const nobodyId = 65_534
 
 function compare({ name, expect }: CapletTest, result: ToolResult): CapletTestEnd {
   const text = result.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')

@@ -41,6 +41,7 @@ export const setupErrorTable = {
   schedule_running: 'A run of the schedule goes on, in this process or another one.',
   no_memory: 'The runtime has no folder of memory.',
   unknown_memory: 'No candidate of this id waits for a person, or it is of another tenant.',
+  secret_in_memory: 'A secret stands in the candidate, so it does not become a fact.',
   not_approver: 'The policy does not let this actor say yes to this call.',
   invalid_usage: 'The command line is wrong; the message says how it would be right.',
   output_failed: 'The output of a command cannot be written. Nothing that was done is undone.',

@@ -2,10 +2,13 @@
 export const memoryScopes = ['project', 'tenant'] as const
 export type MemoryScope = (typeof memoryScopes)[number]
 
+/** Who keeps facts. */
+export const memoryWriters = ['model', 'extraction', 'person'] as const
+
 /** Where a fact comes from, as far as it is known. */
 export interface MemorySource {
   /** `model`: a call kept it; `extraction`: found in the conversation of a run; `person`: in a file of theirs. */
-  readonly by: 'model' | 'extraction' | 'person'
+  readonly by: (typeof memoryWriters)[number]
   readonly actor?: string
   readonly session?: string
   /** The run of an agent, and the node of its conversation. */

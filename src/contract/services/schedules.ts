@@ -94,6 +94,13 @@ export interface Schedules {
   delete(id: string): Promise<Schedule>
 }
 
+/** What would become of the call of a schedule, if it was made by the session that wants the schedule. */
+export interface ScheduledDecision {
+  readonly words: string
+  readonly error: CallError | undefined
+  readonly bySkill: boolean
+}
+
 /** The call that works with schedules, and what its session may do. */
 export interface ScheduleCaller {
   readonly tenant: string
@@ -105,12 +112,12 @@ export interface ScheduleCaller {
   /** Whether another session opened the session. */
   readonly isBelow: boolean
   readonly standingConsents: boolean
-  /** Canonical names of the tools that the session may call now. */
+  /** Canonical names of the tools that the session may call now, without those of which a skill asks about some calls, or denies some. */
   tools(): readonly string[]
   /** Names the tool and what it comes from; undefined if the session has none of this name. */
   identify(tool: string): string | undefined
-  /** What would become of such a call now: in words, and why it would not run even if a person said yes. */
-  decide(tool: string, input: JsonObject): Promise<{ words: string; error: CallError | undefined }>
+  /** What would become of such a call now: in words, why it would not run even if a person said yes, and whether it is a skill that asks. */
+  decide(tool: string, input: JsonObject): Promise<ScheduledDecision>
   /** Whether a secret stands in it. */
   hasSecret(value: NewSchedule): boolean
   /** Called when the session is closed. */

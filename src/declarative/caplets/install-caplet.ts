@@ -16,6 +16,7 @@ import {
   type InstalledCaplet,
 } from './installed-caplets.ts'
 import { readCaplet, type Caplet } from './read-caplet.ts'
+import { whileAlone } from './while-alone.ts'
 
 /** How a package is installed. */
 export interface CapletInstall {
@@ -37,18 +38,19 @@ export async function installCaplet(
   const draft = join(dir, `.${randomUUID()}.new`)
   mkdirSync(draft, { mode: 0o755 })
   try {
-    let earlier: InstalledCaplet | undefined
-    const caplet = await readCaplet(path, {
-      checker,
-      into: draft,
-      permit: (found) => {
-        refuseUntrusted(path, found, trust)
-        earlier = findEarlier(found, { dir, checker, trust })
-        if (earlier !== undefined) refuseReplacing(path, { found, earlier, downgrade })
-      },
+    const permit = (found: Caplet): InstalledCaplet | undefined => {
+      refuseUntrusted(path, found, trust)
+      const earlier = findEarlier(found, { dir, checker, trust })
+      if (earlier !== undefined) refuseReplacing(path, { found, earlier, downgrade })
+      return earlier
+    }
+    const caplet = await readCaplet(path, { checker, into: draft, permit: (found) => void permit(found) })
+    return whileAlone(dir, () => {
+      // What others installed while this one was read counts.
+      const earlier = permit(caplet)
+      settle(caplet, { dir, draft, byDigest: trust.digest === caplet.digest, earlier })
+      return { ...caplet, replaced: earlier?.file.version }
     })
-    settle(caplet, { dir, draft, byDigest: trust.digest === caplet.digest, earlier })
-    return { ...caplet, replaced: earlier?.file.version }
   } finally {
     rmSync(draft, { recursive: true, force: true })
   }

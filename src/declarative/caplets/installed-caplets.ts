@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
 import { isObject } from '../../kit/json/is-object.ts'
@@ -9,6 +9,7 @@ import { capletDigest } from './caplet-keys.ts'
 import { refuseUntrusted, type CapletTrust } from './caplet-trust.ts'
 import { capletFileName, checkSignedCaplet } from './check-caplet.ts'
 import { isFile, type Caplet } from './read-caplet.ts'
+import { whileAlone } from './while-alone.ts'
 
 /** A caplet that lies in a home folder as it was installed. */
 export interface InstalledCaplet extends Caplet {
@@ -66,10 +67,12 @@ export function listInstalled(dir: string): string[] {
   }
 }
 
-/** What was installed under a name; undefined if nothing is. */
+/** What was installed under a name; undefined if nothing is. One that cannot be read is not whole, and does not count as absent. */
 export function readRecord(place: string): InstallRecord | undefined {
-  const read = readWholeFile(join(place, recordFileName), 4_096)
-  if ('issue' in read) return undefined
+  const path = join(place, recordFileName)
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined
+  const read = readWholeFile(path, 4_096)
+  if ('issue' in read) return { digest: '', byDigest: false }
   try {
     const value: unknown = JSON.parse(read.text)
     if (!isObject(value) || typeof value['digest'] !== 'string') return { digest: '', byDigest: false }
@@ -82,10 +85,12 @@ export function readRecord(place: string): InstallRecord | undefined {
 /** Takes away what is installed under a name. Returns whether there was anything. */
 export function removeCaplet(dir: string, name: string): boolean {
   if (!listInstalled(dir).includes(name)) return false
-  // From here on it is not installed, whatever is left of it.
-  rmSync(join(dir, name, recordFileName), { force: true })
-  rmSync(join(dir, name), { recursive: true, force: true })
-  return true
+  return whileAlone(dir, () => {
+    // From here on it is not installed, whatever is left of it.
+    rmSync(join(dir, name, recordFileName), { recursive: true, force: true })
+    rmSync(join(dir, name), { recursive: true, force: true })
+    return true
+  })
 }
 
 /** One installed caplet, all of it held against its manifest. */

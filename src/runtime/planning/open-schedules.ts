@@ -1,7 +1,10 @@
 import type { ScheduleCaller, Schedules } from '../../contract/services/schedules.ts'
+import type { Registered } from '../../contract/registry.ts'
+import type { LoadedSkill } from '../../contract/services/skill.ts'
 import type { Preflight } from '../../contract/runtime.ts'
 import { isBuiltin } from '../../kit/builtin-tools.ts'
 import { canonicalJson } from '../../kit/json/canonical-json.ts'
+import { matchPattern } from '../../kit/match/match-pattern.ts'
 import { newId } from '../../kit/new-id.ts'
 import { redactorOf } from '../record/treatments.ts'
 import type { Authorised } from '../state/call-state.ts'
@@ -27,8 +30,9 @@ export function openSchedules(
     tools: () =>
       session
         .opened()
-        .tools({ shared: true })
-        .map(({ tool }) => tool),
+        .tools({ shared: true, all: true })
+        .map(({ tool }) => tool)
+        .filter((tool) => !session.skills().some((skill) => isHeld(session.find(tool, 'canonical'), skill))),
     identify(tool) {
       const found = session.find(tool, 'canonical')
       return found && (isBuiltin(found.tool) ? found.line : found.identity)
@@ -38,7 +42,8 @@ export function openSchedules(
       // Each run has a key of its own.
       const key = keyFrom === 'call' ? { idempotencyKey: newId('run', tenant.now()) } : {}
       const report = await session.opened().preflight(tool, input, { origin: 'system', ...key })
-      return { words: inWords(report), error: report.error }
+      const { error, decision } = report
+      return { words: inWords(report), error, bySkill: decision?.layer === 'skill' }
     },
     hasSecret: (value) => canonicalJson(redactor.json(value)) !== canonicalJson(value),
     onClosed(listener) {
@@ -50,6 +55,23 @@ export function openSchedules(
     ended,
   }
   return tenant.schedules.open(caller)
+}
+
+/** Runs follow no skill: of a tool that one leaves in part, they would have all. */
+function isHeld(found: Registered | undefined, { narrowing }: LoadedSkill): boolean {
+  const { bounded = [], denied = [] } = narrowing
+  if (found === undefined) return true
+  const { name, capabilities } = found.definition
+  const runs = capabilities.proc.executables.length > 0
+  const reaches = runs || Object.values(capabilities.fs).some(({ length }) => length > 0)
+  return (
+    bounded.some((each) => matchPattern(each, name)) ||
+    denied.some(({ tools, commands }) => {
+      if (tools !== undefined) return tools.some((each) => matchPattern(each, name))
+      // What is said of commands or files alone is said of every tool that runs or reaches such.
+      return commands === undefined ? reaches : runs
+    })
+  )
 }
 
 function inWords({ effect, error, preview, decision }: Preflight): string {

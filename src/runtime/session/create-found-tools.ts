@@ -1,6 +1,6 @@
 import type { Store } from '../../contract/store.ts'
 import { toFact, type Named, type Part } from './session-parts.ts'
-import type { FoundTools } from '../state/session-book.ts'
+import { mostFound, type FoundTools } from '../state/session-book.ts'
 
 /** What a session found, as long as it is open. */
 export function createFoundTools(): FoundTools {
@@ -8,7 +8,7 @@ export function createFoundTools(): FoundTools {
   return {
     read: () => names,
     async add(more) {
-      names = [...new Set([...names, ...more])]
+      names = [...new Set([...names, ...more])].slice(0, mostFound)
     },
   }
 }
@@ -32,7 +32,8 @@ export function createKeptFound(
       (left, right) => left.order - right.order || (left.name < right.name ? -1 : 1),
     )
     last = order.at(-1)?.order ?? 0
-    const next = order.map(({ name }) => name)
+    // Searches at the same time may have added more than there was room for.
+    const next = order.slice(0, mostFound).map(({ name }) => name)
     if (next.join(' ') !== names.join(' ')) names = next
     return names
   }

@@ -200,7 +200,7 @@ function toPlainRequest(
   origin: Origin | undefined,
 ): CallRequest {
   const request = toRequest(given)
-  const { tool, input, presentation, idempotencyKey, consent, trace, rawName } = request
+  const { tool, input, presentation, idempotencyKey, consent, trace, rawName, follow } = request
   const own = request.origin ?? origin
   return {
     tool,
@@ -213,6 +213,7 @@ function toPlainRequest(
     ...(consent !== undefined && { consent }),
     ...(trace !== undefined && { trace }),
     ...(rawName !== undefined && { rawName }),
+    ...(follow !== undefined && { follow }),
   }
 }
 

@@ -8,6 +8,7 @@ import { refuseCall } from '../call/refuse-call.ts'
 import { recallForPreflight } from '../call/steps/recall.ts'
 import { subjectOf } from '../permission/keep-question.ts'
 import { isHalted, type CallerOptions } from '../state/call-state.ts'
+import { followCall } from '../keep/long/follow-call.ts'
 import { runTurn, toRequest } from '../turn/turn.ts'
 import type { SessionCalls } from './session-calls.ts'
 import { findBegun, type BegunResults } from './find-begun.ts'
@@ -36,9 +37,10 @@ export function createSessionTurns(
   ): Promise<TurnResult> => {
     const scope = calls.scope()
     const begun = once === true ? findBegun(requests, scope) : noneBegun
-    const recall = ({ id }: CallRequest): Promise<ToolResult> | undefined => {
+    const recall = ({ id, follow }: CallRequest): Promise<ToolResult> | undefined => {
       const result = begun.get(id)
-      return result && Promise.resolve(result)
+      if (result === undefined || follow !== true) return result && Promise.resolve(result)
+      return followCall(result, scope.session, { signal, onProgress: undefined })
     }
     return runTurn(requests, {
       scope,

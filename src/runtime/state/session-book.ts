@@ -38,11 +38,14 @@ export interface KeptPart<Value> {
   write(value: Value | undefined): Promise<void>
 }
 
+/** So many deferred tools a session is shown at most: providers take few more, and what a model is shown is never taken away from it. */
+export const mostFound = 64
+
 /** The deferred tools that searches of a session found. */
 export interface FoundTools {
-  /** Canonical names, in the order in which they were found: the same list for as long as none is added. */
+  /** Canonical names, in the order in which they were found, `mostFound` at most: the same list for as long as none is added. */
   read(): readonly string[]
-  /** Adds those that are not among them. Rejects if the store does not take it. */
+  /** Adds those that are not among them, as far as there is room. Rejects if the store does not take it. */
   add(names: readonly string[]): Promise<void>
 }
 

@@ -4,11 +4,9 @@ import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { toolUrn } from '../../../kit/match/urn.ts'
 import { authoriseUse } from '../../permission/authorise-use.ts'
 import type { CallScope } from '../../state/scope.ts'
-import type { FoundTools } from '../../state/session-book.ts'
+import { mostFound, type FoundTools } from '../../state/session-book.ts'
 import { factsOfTool } from './authorise.ts'
 
-/** So many deferred tools a session is shown at most: providers take few more, and what a model is shown is never taken away from it. */
-const mostFound = 64
 /** So many tools are judged for one search at most. */
 const mostJudged = 200
 
@@ -26,8 +24,11 @@ export function openToolSearch(scope: CallScope): ToolSearch {
           : await findByName(wanted.names, most, scope)
       const before = new Set(session.found.read())
       const news = found.filter(({ deferred, definition }) => deferred && !before.has(definition.name))
-      const added = news.slice(0, Math.max(0, mostFound - before.size))
-      if (added.length > 0) await session.found.add(added.map(({ definition }) => definition.name))
+      const fitting = news.slice(0, Math.max(0, mostFound - before.size))
+      if (fitting.length > 0) await session.found.add(fitting.map(({ definition }) => definition.name))
+      // Other searches may have taken the room meanwhile.
+      const after = new Set(session.found.read())
+      const added = fitting.filter(({ definition }) => after.has(definition.name))
       const fruitless = added.length > 0 ? 0 : (fruitlessOf.get(session.found) ?? 0) + 1
       fruitlessOf.set(session.found, fruitless)
       const left = new Set(news.slice(added.length))

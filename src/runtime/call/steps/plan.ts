@@ -25,6 +25,7 @@ import type { TenantContext, CallScope } from '../../state/scope.ts'
 import { nothingPlanned, planInTime } from '../../limits/plan-in-time.ts'
 import { createRunWatch } from '../../limits/run-watch.ts'
 import { saidDigest } from '../../state/said-digest.ts'
+import { findLostPart } from './find-lost-part.ts'
 import { followedSkills } from '../../skills/followed-skills.ts'
 import { approvalKey } from '../../permission/session-approvals.ts'
 import { toCallError } from '../../state/to-call-error.ts'
@@ -100,7 +101,10 @@ function decideKept(
   const { ended } = createRunWatch(recalled, scope.session.endings)
   if (ended !== undefined)
     return halt('plan', recalled, abortedEarly(name, ended, 'before it got a kept result'))
-  if (!kept.hidden || isDecidedAlike(kept, recalled, scope)) return decideOn(kept.plan, recalled, scope)
+  if (!kept.hidden || isDecidedAlike(kept, recalled, scope))
+    return recalled.registered.tool.composedOf === undefined
+      ? decideOn(kept.plan, recalled, scope)
+      : decideParts(kept, recalled, scope)
   return halt(
     'plan',
     recalled,
@@ -109,6 +113,13 @@ function decideKept(
       data: { call: kept.begin.call },
     }),
   )
+}
+
+/** Of a composition, its parts are decided about as well. */
+async function decideParts(kept: KeptCall, recalled: Recalled, scope: CallScope): Promise<Planned | Halted> {
+  const { call, registered } = recalled
+  const lost = await findLostPart({ call, registered, policy: kept.begin.policy }, scope)
+  return lost === undefined ? decideOn(kept.plan, recalled, scope) : halt('plan', recalled, lost)
 }
 
 /** The guard first, then the policy with full knowledge, then the decision points that also see what is reached. */
