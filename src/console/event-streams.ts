@@ -16,8 +16,10 @@ export interface EventStreams {
 
 /** How often the chains are looked at, which other processes write to as well. It costs one row of each tenant. */
 const lookMs = 150
-/** Keeps proxies from ending a silent stream, and notices that a visit is over. */
+/** Keeps proxies from ending a silent stream. */
 const heartbeatMs = 15_000
+/** How soon a stream ends whose visit was ended. */
+const standsMs = 1_000
 /** Records that are told at a time, so that a long gap does not hold up the rest. */
 const mostAtOnce = 500
 /** Events that wait for a client to read them. It is cut off beyond, and connects anew with the last id that it saw. */
@@ -77,13 +79,13 @@ function follow(
   const stop = (isRead = true): void => {
     if (isOver) return
     isOver = true
-    for (const timer of [looking, beating]) clearInterval(timer)
+    for (const timer of [looking, beating, standing]) clearInterval(timer)
     untrack()
     if (isRead) controller.close()
   }
   const write = (text: string): void => {
     if (isOver) return
-    if ((controller.desiredSize ?? 0) <= 0 || Date.now() >= visitor.expiresAt) return stop()
+    if ((controller.desiredSize ?? 0) <= 0) return stop()
     controller.enqueue(new TextEncoder().encode(text))
   }
   const look = (): void => {
@@ -99,6 +101,7 @@ function follow(
   }
   const looking = setInterval(look, lookMs).unref()
   const beating = setInterval(write, heartbeatMs, ': still here\n\n').unref()
+  const standing = setInterval(() => visitor.stands() || stop(), standsMs).unref()
   let untrack = (): void => {}
   // Where a client that loses the stream before the first record goes on.
   write(`id: ${toCursorText(places)}\nevent: hello\ndata: {}\n\n`)

@@ -19,6 +19,15 @@ test('a link opens the console once; its cookie is unseen by scripts and other s
   expect((await first.api('/me')).status).toBe(200)
 })
 
+test('who leaves is told nothing more', async () => {
+  const { link, origin } = await startConsole()
+  const { cookie, change } = await enter(link)
+  const stream = await fetch(`${origin}/api/events`, { headers: { cookie } })
+  const told = stream.text()
+  await change('/leave', {})
+  expect(await told).toMatch(/^id: \S+\nevent: hello\n/)
+})
+
 test('of many requests with one link, one enters', async () => {
   const { link } = await startConsole()
   const all = await Promise.all(Array.from({ length: 20 }, () => fetch(link, { redirect: 'manual' })))

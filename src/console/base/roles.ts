@@ -13,6 +13,8 @@ export interface Visitor {
   readonly csrf: string | undefined
   /** When the visit ends, in milliseconds since the epoch. */
   readonly expiresAt: number
+  /** Whether the visit goes on: it may be ended elsewhere. */
+  readonly stands: () => boolean
 }
 
 export function mayDo({ role }: Pick<Visitor, 'role'>, needed: ConsoleRole): boolean {

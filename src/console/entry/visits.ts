@@ -65,8 +65,15 @@ export function openVisits(store: VisitStore): Visits {
       return begin(toGuest(kept))
     },
     find(secret) {
-      const kept = read('console_visit', digestOf('visit', secret))
-      return kept && { ...toGuest(kept), csrf: digestOf('csrf', secret), expiresAt: kept.expiresAt }
+      const id = digestOf('visit', secret)
+      const kept = read('console_visit', id)
+      if (kept === undefined) return undefined
+      return {
+        ...toGuest(kept),
+        csrf: digestOf('csrf', secret),
+        expiresAt: kept.expiresAt,
+        stands: () => read('console_visit', id) !== undefined,
+      }
     },
     async end(secret) {
       const id = digestOf('visit', secret)
