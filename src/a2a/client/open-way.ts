@@ -4,7 +4,7 @@ import {
   JsonRpcTransportFactory,
   type Client,
 } from '@a2a-js/sdk/client'
-import type { AgentCard } from '@a2a-js/sdk'
+import { AgentCard } from '@a2a-js/sdk'
 import type { FeedHost, OriginClient } from '../../contract/mcp/tool-feed.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
@@ -34,7 +34,8 @@ export function openWay(name: string, cardUrl: string, { web }: Pick<FeedHost, '
     cardResolver: resolver,
   })
   return {
-    readCard: () => resolver.resolve(cardUrl, ''),
+    // A card of strangers may lack what the SDK takes for granted.
+    readCard: async () => AgentCard.fromJSON(await resolver.resolve(cardUrl, '')),
     async open(card) {
       const found = card.supportedInterfaces.find(({ protocolBinding }) => protocolBinding === 'JSONRPC')
       if (found === undefined) throw new Error('Its card names no interface over JSON-RPC.')

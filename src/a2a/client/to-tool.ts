@@ -114,18 +114,15 @@ function refuseSecrets(input: object, tool: string, host: FeedHost): void {
   })
 }
 
-function toPlan({ id, title }: Skill, { name, options }: Agent, input: string): Plan {
+function toPlan({ id }: Skill, { name, options }: Agent, input: string): Plan {
   const url = new URL(options.card)
   return {
     operations: [{ kind: 'net', host: hostOf(url), url: url.href }],
     scope: `${toSourceName(name)}, ${hostOf(url)}`,
     preview: {
       kind: 'text',
-      title: `Ask the agent ${name} for ${nameLine(title)}`,
-      body: [
-        `${url.host}, skill ${nameLine(id)}`,
-        showControls(JSON.stringify(JSON.parse(input), null, 2)),
-      ].join('\n'),
+      title: `Ask the agent ${name} for ${nameLine(id)}`,
+      body: [`at ${url.host}`, showControls(JSON.stringify(JSON.parse(input), null, 2))].join('\n'),
     },
   }
 }

@@ -106,6 +106,7 @@ async function serveOverStdio(
   })
   const runtime = await wireRuntime(places, undefined, {
     upstreams: servers,
+    meetAgents: true,
     onEvent: createOperatorLog(),
     secrets: presentKeyNames(),
     agentModel,
@@ -172,6 +173,7 @@ async function serveOverHttp(
     elicit,
     observers: [metrics.observer],
     upstreams: servers,
+    meetAgents: true,
     onEvent: createOperatorLog(),
     secrets: presentKeyNames(),
     agentModel,

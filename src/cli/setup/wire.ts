@@ -172,6 +172,8 @@ interface WireChoices {
    * then. Or a feed of the command's own.
    */
   upstreams?: 'known' | 'met' | ToolFeed
+  /** Whether the cards of agents of other domains that were never seen are read. Default: if MCP servers are `met`. */
+  meetAgents?: boolean
   /**
    * It decides about the calls of an agent that runs them itself: that has a shell whatever is configured, and nothing of what is known of MCP servers
    * is true of its own.
@@ -202,6 +204,7 @@ export async function wireRuntime(
     upstreams = 'known',
     observes = false,
     agentModel,
+    meetAgents = upstreams === 'met',
   }: WireChoices = {},
 ): Promise<Runtime> {
   const options = wireOptions(places, undefined, observes)
@@ -214,7 +217,7 @@ export async function wireRuntime(
   const whole: RuntimeOptions = {
     ...options,
     secrets: { ...readSecrets(...secrets), ...options.secrets },
-    feeds: observes ? [] : [feed, ...openAgents(places, upstreams !== 'known')],
+    feeds: observes ? [] : [feed, ...(feed.id === 'a2a' ? [] : openAgents(places, meetAgents))],
     store: keep ? { path: places.store } : await lookAtStore(places.store),
     ...(keep && {
       archive: { dir: places.home },

@@ -1,3 +1,4 @@
+import type { Counterpart } from '../../../contract/base/counterpart.ts'
 import type { BeginRecord, EndRecord, StoredRecord } from '../../../contract/evidence.ts'
 import type { Store } from '../../../contract/store.ts'
 import { findResolution } from '../../../evidence/resolve-outcome.ts'
@@ -20,8 +21,7 @@ export interface WantedCalls extends Wanted {
 }
 
 /** Who made a call; the end of it, and what a person found out since; of a call that has not ended, what its begin says. */
-export type ListedCall = Pick<BeginRecord, 'actor' | 'role'> &
-  (
+export type ListedCall = Pick<BeginRecord, 'actor' | 'role'> & { askedBy?: Counterpart } & (
     | (EndRecord & { sequence: number; resolved?: string })
     | (Pick<BeginRecord, 'tenant' | 'session' | 'call' | 'tool' | 'at'> & {
         outcome: 'running'
@@ -64,16 +64,18 @@ function isWanted(begin: BeginRecord, { actor, tool, since = 0 }: WantedCalls): 
 
 /** The store keeps the text of records that Handrail wrote; verify tells where it does not. */
 function toListed(store: Store, { sequence }: StoredRecord, begin: BeginRecord): ListedCall {
-  const { tenant, session, call, tool, at, actor, role } = begin
+  const { tenant, session, call, tool, at, actor, role, counterpart } = begin
+  const askedBy = counterpart && { askedBy: counterpart }
   const [ended] = store.records({ tenant, call, kind: 'end' })
   if (ended === undefined)
-    return { tenant, session, call, tool, at, actor, role, outcome: 'running', sequence }
+    return { tenant, session, call, tool, at, actor, role, ...askedBy, outcome: 'running', sequence }
   const end = readRecord(ended.text, 'end')
   const resolved = end.outcome === 'unknown' ? findResolution(store, end)?.data?.['outcome'] : undefined
   return {
     ...end,
     actor,
     role,
+    ...askedBy,
     sequence: ended.sequence,
     ...(typeof resolved === 'string' && { resolved }),
   }
@@ -87,8 +89,16 @@ export function toCallLines(calls: readonly ListedCall[]): string[] {
   return calls.map((listed) => {
     const { at, call, outcome, tool } = listed
     const who = names.size > 1 ? `${nameOf(listed).padEnd(width)}  ` : ''
-    return `${new Date(at).toISOString()}  ${call}  ${outcome.padEnd(7)}  ${showLine(who + tool)}${toWhy(listed)}`
+    return `${new Date(at).toISOString()}  ${call}  ${outcome.padEnd(7)}  ${showLine(who + tool)}${toWhy(listed)}${showLine(toOthers(listed))}`
   })
+}
+
+/** Who has a record of the same call, and what they call it. */
+function toOthers(listed: ListedCall): string {
+  const { askedBy } = listed
+  const doneBy = listed.outcome === 'running' ? undefined : listed.counterpart
+  const asked = askedBy === undefined ? '' : `  asked by ${askedBy.domain} as ${askedBy.call}`
+  return doneBy === undefined ? asked : `${asked}  done by ${doneBy.domain} as ${doneBy.call}`
 }
 
 function toWhy(listed: ListedCall): string {
