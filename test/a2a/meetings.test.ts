@@ -22,7 +22,7 @@ async function open({
   return { shop, callee, caller, keys, keysPath: path, session: caller.session() }
 }
 
-function readAll(runtime: Runtime, kind: 'begin' | 'end', tenant = 'local'): Record<string, any>[] {
+function readAll(runtime: Runtime, kind: 'begin' | 'end', tenant = 'local'): Record<string, unknown>[] {
   return [...runtime.store.records({ tenant, kind })].map(({ text, hash }) => ({ ...JSON.parse(text), hash }))
 }
 

@@ -95,8 +95,9 @@ describe('NEXT-3: two processes of handrail', () => {
   test('a callee that is killed while a person is asked leaves a call whose outcome is not known', async () => {
     const { place, keys } = await makeCaller()
     const callee = makeCallee(keys, {})
-    const { url, close } = await listen()
-    close()
+    const free = await listen()
+    free.close()
+    const { url } = free
     const port = new URL(url).port
     const start = async () => {
       const running = startHandrail(callee, ['serve', '--port', port])

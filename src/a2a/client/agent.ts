@@ -1,5 +1,5 @@
-import type { AgentCard } from '@a2a-js/sdk'
-import type { Client } from '@a2a-js/sdk/client'
+import { A2A_PROTOCOL_VERSION, A2A_VERSION_HEADER, type AgentCard } from '@a2a-js/sdk'
+import type { Transport } from '@a2a-js/sdk/client'
 import type { A2aAgent, A2aConfiguration } from '../../contract/a2a/agents.ts'
 import type { PrivateKey } from '../../contract/a2a/serving.ts'
 import type { FeedHost } from '../../contract/mcp/tool-feed.ts'
@@ -12,7 +12,7 @@ import { readSkills, type Skills } from './skills.ts'
 
 /** An agent as one tenant has it: what its card says to us, and a way to ask it. */
 export interface KnownAgent {
-  readonly client: Client
+  readonly client: Transport
   /** For whom tokens are made. */
   readonly audience: string
   readonly skills: Skills
@@ -73,16 +73,19 @@ export function openAgent(name: string, options: A2aAgent, surroundings: AgentSu
   }
 }
 
+/** What each request says it is. */
+const version = { [A2A_VERSION_HEADER]: A2A_PROTOCOL_VERSION }
+
 /** What an agent that takes calls shows to us alone. */
 async function readOwnCard(
   card: AgentCard,
-  client: Client,
+  client: Transport,
   headers: KnownAgent['headers'],
 ): Promise<AgentCard> {
   const takesCalls = card.capabilities?.extensions.some(({ uri }) => uri === callExtension) ?? false
   if (!takesCalls || card.capabilities?.extendedAgentCard !== true) return card
   const { fields } = await headers({ does: 'card' })
-  return client.getAgentCard({ serviceParameters: fields })
+  return client.getExtendedAgentCard({ tenant: '' }, { serviceParameters: fields })
 }
 
 function createHeaders({
@@ -102,9 +105,9 @@ function createHeaders({
     const fields = Object.fromEntries(
       Object.entries(given).map(([name, text]) => [name, fillSecretNames(text, valueOf)]),
     )
-    if (isOwn) return { fields, key: undefined }
+    if (isOwn) return { fields: { ...version, ...fields }, key: undefined }
     const key = await findKey()
     const token = await signToken(claim, { issuer, audience, key, jti })
-    return { fields: { ...fields, Authorization: `Bearer ${token}` }, key: key.kid }
+    return { fields: { ...version, ...fields, Authorization: `Bearer ${token}` }, key: key.kid }
   }
 }

@@ -1,4 +1,4 @@
-import type { A2aConfiguration } from '../../contract/a2a/agents.ts'
+import type { A2aAgentState, A2aConfiguration } from '../../contract/a2a/agents.ts'
 import type { FeedHost, OpenFeed } from '../../contract/mcp/tool-feed.ts'
 import { canonicalJson } from '../../kit/json/canonical-json.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
@@ -7,25 +7,15 @@ import { openAgent, type Agent, type AgentSurroundings, type KnownAgent } from '
 import { isWanted, toSourceName, type Skill, type Skills } from './skills.ts'
 import { fieldsOfAgents, recallSkill, toTool } from './to-tool.ts'
 
-/** Where an agent stands. */
-export interface AgentState {
-  readonly agent: string
-  readonly card: string
-  /** Canonical names. */
-  readonly tools: readonly string[]
-  /** Why it is of no use now; undefined if it answered. */
-  readonly fault: string | undefined
-}
-
 /** All agents of a runtime. */
 export interface OpenAgents extends OpenFeed {
   /** Reads the card of each, and takes the tools that it has now. */
-  look(): Promise<readonly AgentState[]>
+  look(): Promise<readonly A2aAgentState[]>
 }
 
 interface Placed {
   readonly agent: Agent
-  readonly refresh: () => Promise<AgentState>
+  readonly refresh: () => Promise<A2aAgentState>
 }
 
 /** Brings the tools of agents: those that are remembered at once, and what was never seen when its card was read. */
@@ -100,7 +90,7 @@ function createPlace(agent: Agent, host: FeedHost) {
       const wanted = found.filter(({ id }) => isWanted(options, id))
       if (wanted.length > 0) await place({ found: wanted, faulty: [] }, true)
     },
-    async refresh(): Promise<AgentState> {
+    async refresh(): Promise<A2aAgentState> {
       const state = { agent: name, card: options.card }
       try {
         await onLook(firstTenant, await agent.look(firstTenant, 0))

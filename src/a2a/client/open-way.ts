@@ -1,20 +1,15 @@
-import {
-  ClientFactory,
-  DefaultAgentCardResolver,
-  JsonRpcTransportFactory,
-  type Client,
-} from '@a2a-js/sdk/client'
+import { DefaultAgentCardResolver, JsonRpcTransportFactory, type Transport } from '@a2a-js/sdk/client'
 import { AgentCard } from '@a2a-js/sdk'
 import type { FeedHost, OriginClient } from '../../contract/mcp/tool-feed.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
 
-/** A client of the SDK whose requests go through the guard of the network. */
+/** A transport of the SDK whose requests go through the guard of the network. */
 export interface Way {
   /** The card that everybody may read. */
   readCard(): Promise<AgentCard>
-  /** A client to the agent of a card, and where it listens: the audience of tokens. */
-  open(card: AgentCard): Promise<{ client: Client; audience: string }>
+  /** A transport to the agent of a card, and where it listens: the audience of tokens. */
+  open(card: AgentCard): Promise<{ client: Transport; audience: string }>
   close(): Promise<void>
 }
 
@@ -29,10 +24,7 @@ export function openWay(name: string, cardUrl: string, { web }: Pick<FeedHost, '
   const fetchImpl = createFetch(name, { origin, door })
   const legacyCompat = { enabled: true }
   const resolver = new DefaultAgentCardResolver({ fetchImpl, legacyCompat })
-  const factory = new ClientFactory({
-    transports: [new JsonRpcTransportFactory({ fetchImpl, legacyCompat })],
-    cardResolver: resolver,
-  })
+  const factory = new JsonRpcTransportFactory({ fetchImpl, legacyCompat })
   return {
     // A card of strangers may lack what the SDK takes for granted.
     readCard: async () => AgentCard.fromJSON(await resolver.resolve(cardUrl, '')),
@@ -43,7 +35,7 @@ export function openWay(name: string, cardUrl: string, { web }: Pick<FeedHost, '
         throw new Error(
           `Its card leads to another server than its own, "${found.url.slice(0, 200)}". Name the card of that one.`,
         )
-      const client = await factory.createFromAgentCard({ ...card, supportedInterfaces: [found] })
+      const client = await factory.create(found.url, { ...card, supportedInterfaces: [found] })
       return { client, audience: found.url }
     },
     close: () => door.close(),

@@ -2,13 +2,11 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { openCallKeys } from '../../config/call-keys.ts'
 import { checkFile, configurationForm } from '../../config/check-file.ts'
-import type { AgentState, OpenAgents } from '../../a2a/client/open-agents.ts'
-import type { A2aConfiguration } from '../../contract/a2a/agents.ts'
+import type { OpenAgents } from '../../a2a/client/open-agents.ts'
+import type { A2aAgentState, A2aConfiguration } from '../../contract/a2a/agents.ts'
 import { SetupError } from '../../contract/base/errors.ts'
 import type { ToolFeed } from '../../contract/mcp/tool-feed.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
-
-export type { AgentState as A2aAgentState } from '../../a2a/client/open-agents.ts'
 
 /** Agents of other domains, and the key that speaks to them. */
 export interface A2aAgentsOptions extends A2aConfiguration {
@@ -21,7 +19,7 @@ export interface A2aAgentsOptions extends A2aConfiguration {
 /** The skills of agents of other domains, as tools. */
 export interface A2aAgents extends ToolFeed {
   /** Reads the card of each, takes the tools that it has now, and says where each stands. Only while a runtime has it. */
-  look(): Promise<readonly AgentState[]>
+  look(): Promise<readonly A2aAgentState[]>
 }
 
 /**

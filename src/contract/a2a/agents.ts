@@ -23,3 +23,13 @@ export interface A2aAgent {
   /** Whether models are not shown its tools until a search finds them. Default false. */
   defer?: boolean
 }
+
+/** Where an agent stands. */
+export interface A2aAgentState {
+  readonly agent: string
+  readonly card: string
+  /** Canonical names. */
+  readonly tools: readonly string[]
+  /** Why it is of no use now; undefined if it answered. */
+  readonly fault: string | undefined
+}

@@ -1,4 +1,4 @@
-import type { A2aAgentState } from '../../../compose/a2a/a2a-agents.ts'
+import type { A2aAgentState } from '../../../contract/a2a/agents.ts'
 import { exitCodes } from '../../base/exit-codes.ts'
 import { showLine, writeJson, writeText } from '../../base/show-safely.ts'
 import { findPlaces, openAgents, wireRuntime } from '../../setup/wire.ts'
