@@ -158,6 +158,36 @@ describe('NEXT-3: a token opens nothing but its own call', () => {
     expect((await look(signer.key, { does: 'cancel' })).status).toBe(401)
   })
 
+  test('a task that runs is seen and ended by its own peer alone', async () => {
+    const own = createShop()
+    const { place } = await openCallee(
+      { tools: own.tools, policy: allowAll },
+      {
+        peers: [
+          { issuer, keys: [signer.jwk], actor: 'caller' },
+          { issuer: other, keys: [stranger.jwk], actor: 'other' },
+        ],
+      },
+    )
+    const claims = callClaims(place.url, 'shop.pack', input)
+    const params = {
+      ...callParams('shop.pack', input),
+      configuration: { returnImmediately: true },
+    }
+    const { body } = await post(place.url, { token: await makeToken(signer.key, claims), params })
+    const id = String(Object(body['result']).task.id)
+    for (const [does, method] of [
+      ['get', 'GetTask'],
+      ['cancel', 'CancelTask'],
+    ]) {
+      const token = await makeToken(stranger.key, { iss: other, aud: place.url, does, task: id })
+      const answer = await post(place.url, { token, method, params: { id } })
+      expect(answer.body).toMatchObject({ error: { code: -32001 } })
+    }
+    expect(own.aborted).toBe(false)
+    own.finish()
+  })
+
   test('each peer is served as itself: its tenant, its tools', async () => {
     const call = async (name: string) => {
       const claims = { iss: other, ...callClaims(url, name, input) }

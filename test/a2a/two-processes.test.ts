@@ -1,5 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import { call, handrail, makePlace, startHandrail, type Place } from '../support/command-line.ts'
 import { startServer } from '../support/start-command.ts'
@@ -20,10 +22,24 @@ function nameAgent({ home }: Place, card: string, more: object = {}): void {
   writeFileSync(join(home, 'config.json'), JSON.stringify({ a2a }))
 }
 
-function makeCallee(keys: readonly unknown[], policy: object = allowAll): Place {
+function makeCallee(keys: readonly unknown[], policy: object = allowAll, more: object = {}): Place {
   const peers = [{ issuer, keys, actor: 'caller' }]
-  const gateway = { a2a: { tools: ['code.read_file', 'code.write_file'], peers } }
+  const gateway = { a2a: { tools: ['code.read_file', 'code.write_file'], peers, ...more } }
   return makePlace({ 'note.txt': 'from the other side' }, { 'policy.json': policy, 'gateway.json': gateway })
+}
+
+/** Hands a request on to a server that listens elsewhere. */
+async function forward(request: IncomingMessage, response: ServerResponse, origin: string): Promise<void> {
+  const body = await text(request)
+  const { authorization } = request.headers
+  const answer = await fetch(`${origin}${request.url}`, {
+    method: request.method ?? 'GET',
+    headers: { 'content-type': 'application/json', ...(authorization !== undefined && { authorization }) },
+    ...(body !== '' && { body }),
+  }).catch(() => undefined)
+  if (answer === undefined) return void response.destroy()
+  response.writeHead(answer.status, { 'content-type': 'application/json' })
+  response.end(await answer.text())
 }
 
 const cardAt = (url: string): string => cardOf({ url: url.replace('/mcp', '/a2a') })
@@ -94,27 +110,28 @@ describe('NEXT-3: two processes of handrail', () => {
 
   test('a callee that is killed while a person is asked leaves a call whose outcome is not known', async () => {
     const { place, keys } = await makeCaller()
-    const callee = makeCallee(keys, {})
-    const free = await listen()
-    free.close()
-    const { url } = free
-    const port = new URL(url).port
+    const front = await listen()
+    const callee = makeCallee(keys, {}, { url: front.url })
     const start = async () => {
-      const running = startHandrail(callee, ['serve', '--port', port])
+      const running = startHandrail(callee, ['serve', '--port', '0'])
       await running.saw('Ctrl-C stops.')
+      const url = /serves MCP at (\S+)/.exec(running.output.stdout)?.[1] ?? ''
+      front.answer = (request, response) => void forward(request, response, new URL(url).origin)
       return running
     }
     const first = await start()
-    nameAgent(place, cardOf({ url }))
+    nameAgent(place, cardOf(front))
     await handrail(place, ['a2a'])
     const calling = call(place, 'a2a.files.code.write_file', { path: 'new.txt', content: 'x' })
-    await expect.poll(async () => (await handrail(callee, ['approvals'])).stdout).toContain('code.write_file')
+    // From then on it knows its task.
+    await expect.poll(() => front.heard.some(({ body }) => body.includes('"GetTask"'))).toBe(true)
+    front.answer = (_, response) => void response.destroy()
     first.child.kill('SIGKILL')
     await first.ended
     const second = await start()
     const ended = await calling
     expect(ended.code).toBe(1)
-    expect(`${ended.stdout}${ended.stderr}`).toContain('not known')
+    expect(`${ended.stdout}${ended.stderr}`).toContain('The process that did the call is gone')
     second.child.kill('SIGTERM')
     await second.ended
   })

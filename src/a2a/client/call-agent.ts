@@ -18,8 +18,8 @@ type Asking = Pick<ToolContext, 'callId' | 'idempotencyKey' | 'signal' | 'progre
 /** Pauses between two looks at a task. */
 const firstMs = 50
 const longestMs = 5_000
-/** How often in a row a task cannot be looked at before it counts as lost. */
-const mostFaults = 5
+/** After so long without a look at it, a task counts as lost: its agent may be starting again. */
+const lostMs = 30_000
 /** How long the end of a task that was aborted is waited for. */
 const cancelMs = 1_000
 
@@ -120,7 +120,7 @@ async function follow(
   { context: { signal, progress }, about }: { context: Asking; about: AnswerOf },
 ): Promise<Task | undefined> {
   let task = first
-  let faults = 0
+  let seenAt = performance.now()
   let said = ''
   for (let pause = firstMs; isAtWork(task); pause = Math.min(pause * 1.5, longestMs)) {
     const [text] =
@@ -136,9 +136,9 @@ async function follow(
       const next = await unlessAborted(asked, signal)
       if (next === undefined) return undefined
       task = next
-      faults = 0
+      seenAt = performance.now()
     } catch (error) {
-      if (isRefusal(error) || ++faults >= mostFaults) throw lost(error, about)
+      if (isRefusal(error) || performance.now() - seenAt > lostMs) throw lost(error, about)
     }
   }
   return task
