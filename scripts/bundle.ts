@@ -36,6 +36,16 @@ export async function bundleInto(dir: string, more: Readonly<Record<string, stri
     platform: 'node',
     // Its main file loads the others in a way that cannot be bundled.
     resolve: { alias: { 'jsonc-parser': join(root, 'node_modules/jsonc-parser/lib/esm/main.js') } },
+    // The SDK of A2A makes transports that are not used, with what they need.
+    treeshake: {
+      manualPureFunctions: [
+        'RestTransportFactory',
+        'JsonRpcTransportFactory',
+        'makeRest',
+        'makeJsonRpc',
+        'makeSemantic',
+      ],
+    },
     // linkedom has one, which runs in the worker of a page only.
     checks: { eval: false },
     plugins: [

@@ -33,3 +33,4 @@ export type {
   ObservedEnd,
   OwnTool,
 } from './contract/observed.ts'
+export type { Counterpart } from './contract/base/counterpart.ts'

@@ -30,6 +30,7 @@ const commands: Readonly<Record<string, () => Promise<Command | CommandGroup>>> 
   consent: async () => (await import('./commands/consent.ts')).consent,
   evidence: async () => (await import('./commands/evidence.ts')).evidence,
   mcp: async () => (await import('./commands/mcp.ts')).mcp,
+  a2a: async () => (await import('./commands/a2a.ts')).a2a,
   policy: async () => (await import('./commands/policy.ts')).policy,
   hook: async () => (await import('./commands/hook.ts')).hook,
   doctor: async () => (await import('./commands/doctor.ts')).doctor,

@@ -4,6 +4,7 @@ import type { Issue } from '../contract/base/json.ts'
 import type { SandboxKind } from '../contract/services/sandbox.ts'
 import { pointerTo } from '../kit/json/json-pointer.ts'
 import { poolId, poolIdForm } from '../kit/match/pool-id.ts'
+import { checkA2a } from './check-a2a.ts'
 import { checkCommands } from './check-commands.ts'
 import { checkLanguageServers } from './check-language-servers.ts'
 import { checkEach } from './base/check-lists.ts'
@@ -29,6 +30,7 @@ export function checkConfiguration(configuration: Configuration): Issue[] {
     }),
     ...checkCommands(configuration.commands),
     ...checkLanguageServers(configuration.languageServers),
+    ...checkA2a(configuration.a2a),
     ...checkWebSearch(configuration.webSearch),
     ...checkTriggers(configuration.triggers),
     ...checkModelSettings(configuration.modelSettings),

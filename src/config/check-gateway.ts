@@ -9,6 +9,7 @@ import { idForm, isId } from '../kit/match/is-id.ts'
 import { valueAt } from '../kit/json/json-pointer.ts'
 import { isTrustworthyUrl } from '../kit/match/loopback.ts'
 import { checkEach, checkIds } from './base/check-lists.ts'
+import { checkA2aServing } from './check-a2a.ts'
 import { checkTenantId } from './policy/check-tenants.ts'
 import { findToolFlaw } from './base/find-flaw.ts'
 
@@ -18,8 +19,10 @@ export function checkGateway({
   oauth,
   allowedOrigins,
   webhooks = [],
+  a2a,
 }: GatewayConfiguration): Issue[] {
   return [
+    ...checkA2aServing(a2a),
     ...checkIds(tokens, '/tokens'),
     ...checkDigests(tokens),
     ...tokens.flatMap((token, index) => checkToken(token, `/tokens/${index}`)),

@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../contract/base/schema.ts'
 import { toolGroups } from '../contract/configuration.ts'
+import { a2aSchema } from './a2a-schemas.ts'
 import { memoryModes } from '../contract/services/memory.ts'
 import { projectRulesSchema } from './policy/rule-schemas.ts'
 import { argv, count, described, flag, list, object, someTexts, text, texts } from './base/schema-parts.ts'
@@ -285,6 +286,7 @@ export const configurationSchema: JsonSchema = object(
     hooks: list(commandHookSchema, 'Programs that see calls before or after they run.'),
     languageServers,
     network,
+    a2a: a2aSchema,
     webSearch,
     triggers,
     modelSettings,

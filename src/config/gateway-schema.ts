@@ -1,6 +1,7 @@
 import { modes, roles } from '../contract/base/principal.ts'
 import type { JsonSchema } from '../contract/base/schema.ts'
 import type { WebhookEventName } from '../contract/mcp/serving.ts'
+import { a2aServingSchema } from './a2a-schemas.ts'
 import { configurationSchema } from './file-schemas.ts'
 import { policySchema } from './policy/policy-schema.ts'
 import { serversSchema } from './servers/upstream-schema.ts'
@@ -123,6 +124,7 @@ const gatewayFields: { readonly [field: string]: JsonSchema } = {
     count,
     'How long running calls may take to end when the server stops. Default 3000.',
   ),
+  a2a: a2aServingSchema,
   webhooks: list(webhook, 'Who is told of what waits for a person.'),
 }
 

@@ -1,5 +1,6 @@
 import type { Approver } from './approval.ts'
 import type { Origin, Presentation } from './base/call.ts'
+import type { Counterpart } from './base/counterpart.ts'
 import type { ElicitationHandler } from './base/elicitation.ts'
 
 /** What a caller hands in. `input` is an object, or the JSON text of one. */
@@ -17,6 +18,8 @@ export interface CallRequest {
   consent?: string
   /** `traceparent` of the caller (W3C Trace Context); one that is malformed is left out. */
   trace?: string
+  /** The record of the call at the domain that asks for it, kept in the evidence. The program that names it vouches for that. */
+  counterpart?: Counterpart
   /** The name the provider used on the wire, kept in the metadata only. */
   rawName?: string
   signal?: AbortSignal

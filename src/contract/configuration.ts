@@ -1,3 +1,4 @@
+import type { A2aConfiguration } from './a2a/agents.ts'
 import type { CommandHook } from './hook.ts'
 import type { JsonObject } from './base/json.ts'
 import type { memoryModes } from './services/memory.ts'
@@ -230,6 +231,8 @@ export interface Configuration {
   /** What `code.lsp` asks, by name, beside the servers that it knows: `typescript`, `rust`, `go`, `python`, `pylsp`, `clangd`. */
   languageServers?: { readonly [name: string]: LanguageServerConfiguration }
   network?: NetworkConfiguration
+  /** Agents of other domains, whose skills are tools here. Default: none. */
+  a2a?: A2aConfiguration
   /** If absent, the tool `web.search` does not exist. */
   webSearch?: WebSearchConfiguration
   /** What the tool `remote.trigger` starts, by name. If absent, that tool does not exist. */

@@ -28,6 +28,8 @@ export type DocumentKind =
   | 'memory_extraction'
   | 'console_link'
   | 'console_visit'
+  | 'a2a_task'
+  | 'a2a_token'
 
 /**
  * What work leaves behind, and what there may be too many of to be facts, such as the steps of a task. Unique by tenant, kind, group and id. Its value

@@ -1,4 +1,5 @@
 import type { Origin } from './base/call.ts'
+import type { Counterpart } from './base/counterpart.ts'
 import type { ErrorCode } from './base/errors.ts'
 import type { JsonObject } from './base/json.ts'
 import type { Effect, Layer } from './policy.ts'
@@ -82,6 +83,8 @@ export interface BeginRecord {
   consent?: string
   /** W3C trace context of the caller. */
   trace?: string
+  /** Of a call that another domain asked for: its own record of it. */
+  counterpart?: Counterpart
   approval?: {
     decision: string
     preview: string
@@ -137,6 +140,8 @@ export interface EndRecord {
   /** Units that the call spent, by ids of its budgets. */
   spent?: { readonly [budget: string]: number }
   artifacts?: readonly string[]
+  /** Of a call that another domain did: its record of it, as far as it said what that is. */
+  counterpart?: Counterpart
 }
 
 /** Anything else worth keeping: a tool that was paused, a consent that was given, a failed permission callback. */

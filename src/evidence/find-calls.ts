@@ -1,3 +1,4 @@
+import type { Counterpart } from '../contract/base/counterpart.ts'
 import type { BeginRecord, EndRecord, StoredRecord } from '../contract/evidence.ts'
 import type { Store } from '../contract/store.ts'
 import { findResolution } from './resolve-outcome.ts'
@@ -24,7 +25,11 @@ export interface WantedCalls extends Wanted {
  * Who made a call, and where its begin stands in the chain; the end of it, and what a person found out since; of a call that has not ended, what its
  * begin says.
  */
-export type ListedCall = Pick<BeginRecord, 'actor' | 'role'> & { begun: { sequence: number; at: number } } & (
+export type ListedCall = Pick<BeginRecord, 'actor' | 'role'> & {
+  begun: { sequence: number; at: number }
+  /** Who asked for it in another domain, and what they call it. */
+  askedBy?: Counterpart
+} & (
     | (EndRecord & { sequence: number; resolved?: string })
     | (Pick<BeginRecord, 'tenant' | 'session' | 'call' | 'tool' | 'at'> & {
         outcome: 'running'
@@ -69,11 +74,12 @@ function isWanted(begin: BeginRecord, { actor, tool, since = 0 }: WantedCalls): 
 
 /** The store keeps the text of records that Handrail wrote; verify tells where it does not. */
 function toListed(store: Store, { sequence }: StoredRecord, begin: BeginRecord): ListedCall {
-  const { tenant, session, call, tool, at, actor, role } = begin
+  const { tenant, session, call, tool, at, actor, role, counterpart } = begin
   const begun = { sequence, at }
+  const askedBy = counterpart && { askedBy: counterpart }
   const [ended] = store.records({ tenant, call, kind: 'end' })
   if (ended === undefined)
-    return { tenant, session, call, tool, at, actor, role, begun, outcome: 'running', sequence }
+    return { tenant, session, call, tool, at, actor, role, begun, ...askedBy, outcome: 'running', sequence }
   const end = readRecord(ended.text, 'end')
   const resolved = end.outcome === 'unknown' ? findResolution(store, end)?.data?.['outcome'] : undefined
   return {
@@ -81,6 +87,7 @@ function toListed(store: Store, { sequence }: StoredRecord, begin: BeginRecord):
     actor,
     role,
     begun,
+    ...askedBy,
     sequence: ended.sequence,
     ...(typeof resolved === 'string' && { resolved }),
   }

@@ -64,6 +64,8 @@ const commands: { readonly [command: string]: readonly string[] } = {
     '--presentation PRESENTATION',
     '--json',
   ],
+  'a2a keys': ['--add', '--use KID', '--remove KID'],
+  'a2a status': ['--json'],
   'agents list': ['--json'],
   'agents show': ['--json'],
   'approvals list': ['--tenant TENANT', '--all', '--follow', '--json'],

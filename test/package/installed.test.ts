@@ -128,7 +128,7 @@ describe('the tarball', () => {
       bytes += statSync(file).size
       expect(readFileSync(file, 'utf8').includes(packageRoot), path).toBe(false)
     }
-    expect(bytes).toBeLessThan(9 * 1024 * 1024)
+    expect(bytes).toBeLessThan(10 * 1024 * 1024)
   })
 
   test('brings few packages, and names the licence of each library inside it', () => {

@@ -101,6 +101,25 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
       'WebToolsOptions',
     ],
   },
+  'handrail/a2a': {
+    values: ['a2aAgents', 'a2aKeys', 'serveA2a'],
+    types: [
+      'A2aAgent',
+      'A2aAgentState',
+      'A2aAgents',
+      'A2aAgentsOptions',
+      'A2aConfiguration',
+      'A2aKeys',
+      'A2aPeer',
+      'A2aServer',
+      'A2aServing',
+      'CallerIdentity',
+      'HandleA2a',
+      'PrivateKey',
+      'PublicKey',
+      'ServeA2aOptions',
+    ],
+  },
   'handrail/ai-sdk': {
     values: ['aiSdk', 'fromAiTools'],
     types: [
@@ -316,6 +335,7 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
       'BeginRecord',
       'ChainIssue',
       'CheckpointRecord',
+      'Counterpart',
       'EndRecord',
       'EvidenceRecord',
       'ExportHeader',

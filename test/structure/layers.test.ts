@@ -23,6 +23,7 @@ const rooms = [
   'declarative',
   'config',
   'mcp',
+  'a2a',
   'telemetry',
   'doors',
   'agents',
@@ -35,6 +36,7 @@ const layers: { readonly [folder: string]: readonly string[] } = {
   tools: [...place, 'define'],
   declarative: [...place, 'define'],
   mcp: [...place, 'define'],
+  a2a: [...place, 'define'],
   // What a provider does not take of a schema is found by the keywords that schemas have.
   doors: [...place, 'define', 'schema'],
   // A run hands the tools of its session to a model.

@@ -4,6 +4,9 @@ import { gatewayPath } from '../../config/gateway-parts.ts'
 import { loadGateway } from '../../config/load-gateway.ts'
 import type { Presentation } from '../../contract/base/call.ts'
 import type { Runtime, SessionOptions } from '../../contract/runtime.ts'
+import type { A2aEndpoint } from '../../a2a/server/create-a2a-endpoint.ts'
+import type { Endpoint } from '../../contract/a2a/endpoint.ts'
+import type { A2aServing } from '../../contract/a2a/serving.ts'
 import type { GatewayConfiguration, WebhookReceiver } from '../../contract/mcp/serving.ts'
 import { quoteArgv } from '../../kit/text/quote-argv.ts'
 import { openMcpFeed } from '../../compose/sources/mcp-tools.ts'
@@ -104,6 +107,7 @@ async function serveOverStdio(
   })
   const runtime = await wireRuntime(places, undefined, {
     upstreams: servers,
+    meetAgents: true,
     onEvent: createOperatorLog(),
     secrets: presentKeyNames(),
     agentModel,
@@ -156,7 +160,7 @@ async function serveOverHttp(
   { port, agentModel, ...about }: Serving & { port: number | undefined },
 ): Promise<number> {
   const { $schema: _, ...gateway } = loadGateway(places.home, createSchemaChecker())
-  const { webhooks = [], ...serving } = gateway
+  const { webhooks = [], a2a, ...serving } = gateway
   const stop = listenForStop()
   const terminal = openTerminal(() => stop.stop())
   const approve = terminal && createTerminalApprover(terminal, { by: userInfo().username })
@@ -170,6 +174,7 @@ async function serveOverHttp(
     elicit,
     observers: [metrics.observer],
     upstreams: servers,
+    meetAgents: true,
     onEvent: createOperatorLog(),
     secrets: presentKeyNames(),
     agentModel,
@@ -188,6 +193,7 @@ async function serveOverHttp(
     following.push(runtime.schedules.start())
     if (webhooks.length > 0) following.push(await startWebhooks(runtime, { webhooks, places }))
     growYoungGeneration()
+    const peers = a2a && (await openPeerDoor(runtime, { a2a, asksHere: approve !== undefined }))
     const server = await serveHttp({
       runtime,
       servers,
@@ -198,8 +204,13 @@ async function serveOverHttp(
       port: port ?? gateway.port ?? defaultPort,
       ...(approve !== undefined && { approve }),
       ...(elicit !== undefined && { elicit }),
+      ...(peers !== undefined && { openEndpoint: (address) => peers.open(address) }),
     })
-    following.push(followGateway({ home: places.home, current: gateway }, server))
+    const changeCallers = (next: GatewayConfiguration): void => {
+      peers?.change(next.a2a)
+      server.changeCallers(next)
+    }
+    following.push(followGateway({ home: places.home, current: gateway }, { changeCallers }))
     process.stdout.write(
       describe(runtime, {
         url: server.url,
@@ -219,6 +230,25 @@ async function serveOverHttp(
     await Promise.all(following.map((each) => each.close()))
     await runtime.close()
     stop.release()
+  }
+}
+
+/** The door for other domains. It is opened where the server listens. */
+async function openPeerDoor(
+  runtime: Runtime,
+  { a2a, asksHere }: { a2a: A2aServing; asksHere: boolean },
+): Promise<{ open(address: { origin: string }): Endpoint; change(a2a: A2aServing | undefined): void }> {
+  const { a2aPath, createA2aEndpoint } = await import('../../a2a/server/create-a2a-endpoint.ts')
+  const { packageVersion } = await import('../../mcp/server/session/package-version.ts')
+  const log = (line: string): void => void process.stderr.write(`handrail: ${showLine(line)}\n`)
+  let endpoint: A2aEndpoint | undefined
+  return {
+    open({ origin }) {
+      const url = `${origin}${a2aPath}`
+      endpoint = createA2aEndpoint({ runtime, serving: a2a, url, version: packageVersion(), asksHere, log })
+      return endpoint
+    },
+    change: (next) => endpoint?.change(next),
   }
 }
 
@@ -263,7 +293,7 @@ function describe(runtime: Runtime, served: Served): string {
   store      ${runtime.store.description}, ${countRecords(runtime)} records
   sandbox    ${runtime.sandbox}
   metrics    ${new URL('/metrics', url).href}
-  callers    ${describeCallers(gateway)}
+  callers    ${describeCallers(gateway)}${describePeers(gateway)}
   approvals  ${canAsk ? 'asked through the client where it can, else at this terminal' : 'asked through the client where it can, else denied'}
              handrail approvals, and ${new URL('/approvals', url).href}
 
@@ -300,6 +330,10 @@ function describeCallers({ tokens, oauth }: GatewayConfiguration): string {
     ...(oauth === undefined ? [] : [`those of ${showLine(oauth.issuer)}`]),
   ]
   return ways.length === 0 ? 'every program on this machine (handrail token)' : ways.join(', ')
+}
+
+function describePeers({ a2a }: GatewayConfiguration): string {
+  return a2a === undefined ? '' : `\n  peers      ${a2a.peers.length} over A2A, at /a2a`
 }
 
 function countRecords({ store }: Runtime): number {

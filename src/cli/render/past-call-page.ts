@@ -1,3 +1,4 @@
+import type { Counterpart } from '../../contract/base/counterpart.ts'
 import type { BeginRecord, EndRecord } from '../../contract/evidence.ts'
 import type { Operation } from '../../contract/tool/plan.ts'
 import type { CallExplanation } from '../../compose/replay/explain-call.ts'
@@ -33,6 +34,9 @@ function describeRecorded(found: CallExplanation): Row[] {
       `${toTime(begin.at)}${end === undefined ? '' : `, ended ${showDuration(end.at - begin.at)} later`}`,
     ],
     ['by', describeCaller(begin)],
+    ...(begin.counterpart === undefined
+      ? []
+      : [['asked by', describeCounterpart(begin.counterpart)] as const]),
     ['session', begin.session],
     ['definition', definition === '' ? 'none: no such tool, or none that the session had' : definition],
     ['policy', `${begin.policy}${policyVersion === undefined ? '' : `, version ${policyVersion}`}`],
@@ -45,7 +49,14 @@ function describeRecorded(found: CallExplanation): Row[] {
     ...describeAnswer(found),
     ...(profile === undefined ? [] : [['profile', profile] as const]),
     ...describeEnd(found, end),
+    ...(end?.counterpart === undefined ? [] : [['done by', describeCounterpart(end.counterpart)] as const]),
   ]
+}
+
+/** The record of the call at the other side. */
+function describeCounterpart({ domain, call, record, key }: Counterpart): string {
+  const named = record === undefined ? '' : `, record ${record}`
+  return `${domain} as ${call}${named}${key === undefined ? '' : `, token signed by ${key}`}`
 }
 
 function describeCaller({

@@ -4,7 +4,6 @@ import { loadGateway } from '../../config/load-gateway.ts'
 import type { GatewayConfiguration } from '../../contract/mcp/serving.ts'
 import { canonicalJson } from '../../kit/json/canonical-json.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
-import type { HttpServer } from '../../mcp/server/http/serve-http.ts'
 import { showSafely } from '../base/show-safely.ts'
 import { watchFiles } from '../../kit/watch-files.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
@@ -15,7 +14,7 @@ import { messageOf } from '../../kit/text/message-of.ts'
  */
 export function followGateway(
   { home, current }: { home: string; current: GatewayConfiguration },
-  server: HttpServer,
+  server: { changeCallers(next: GatewayConfiguration): void },
 ): { close(): Promise<void> } {
   const checker = createSchemaChecker()
   const path = gatewayPath(home)
@@ -56,7 +55,8 @@ function hasCallers({ tokens, oauth }: GatewayConfiguration): boolean {
 
 /** What only a start takes over. */
 function findWaiting(before: GatewayConfiguration, after: GatewayConfiguration): string[] {
-  const taken = new Set(['tokens', 'oauth'])
+  // A door that was not there when the server started is opened by the next start.
+  const taken = new Set(['tokens', 'oauth', ...(before.a2a === undefined ? [] : ['a2a'])])
   return Object.keys({ ...before, ...after }).filter(
     (name) =>
       !taken.has(name) &&

@@ -9,7 +9,7 @@ import type { RuntimeOptions } from '../../compose/options/runtime-options.ts'
 import { toSourceName } from '../../mcp/upstream/base/tool-names.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { lookAtStore } from './look-at-store.ts'
-import { wireOptions, type Places } from './wire.ts'
+import { openAgents, wireOptions, type Places } from './wire.ts'
 
 /**
  * What decides about calls that no caller makes: `wireOptions`, and the tools of MCP servers as they are remembered. No server is connected
@@ -28,7 +28,7 @@ export async function wireSimulation(places: Places, policy?: Policy): Promise<R
     policy: {},
     projectConfiguration: {},
     disallowedTools: [],
-    feeds: [mcpTools({ path: places.mcp, meet: false })],
+    feeds: [mcpTools({ path: places.mcp, meet: false }), ...openAgents(places, false)],
     store: await lookAtStore(places.store),
   })
   try {
@@ -48,7 +48,7 @@ function toSources({ registry }: Runtime, scopes: Scopes): (tenant: string) => T
     registry
       .view(tenant)
       .list()
-      .filter(({ source }) => source.startsWith('mcp.') || source === 'builtin.mcp')
+      .filter(({ source }) => /^(mcp|a2a)\./.test(source) || source === 'builtin.mcp')
       .filter(({ definition: { name } }) => !taken.has(name) && taken.add(name))
       .map(({ source, tool }) => toSource(source, tool, scopes.get(source)))
 }
@@ -57,6 +57,6 @@ function toSources({ registry }: Runtime, scopes: Scopes): (tenant: string) => T
 type Scopes = ReadonlyMap<string, readonly string[] | undefined>
 
 function toSource(id: string, tool: Tool, tenants: readonly string[] | undefined): ToolSource {
-  const kind = id.startsWith('mcp.') ? 'mcp' : 'builtin'
+  const kind = id.startsWith('mcp.') ? 'mcp' : id.startsWith('a2a.') ? 'a2a' : 'builtin'
   return { id, kind, recalled: true, ...(tenants !== undefined && { tenants }), list: () => [tool] }
 }

@@ -17,6 +17,7 @@ import type { CallObserver } from '../../contract/telemetry.ts'
 import type { ToolFeed } from '../../contract/mcp/tool-feed.ts'
 import type { ToolSource } from '../../contract/tool/tool.ts'
 import { createAgentDefinitionRegistry } from '../../compose/sources/agent-definition-registry.ts'
+import { a2aAgents, type A2aAgents } from '../../compose/a2a/a2a-agents.ts'
 import { agentDefinitionTools } from '../../compose/sources/agent-definition-tools.ts'
 import { artifactTools } from '../../compose/sources/artifact-tools.ts'
 import { capletTools } from '../../compose/sources/caplet-tools.ts'
@@ -42,6 +43,7 @@ import { userTools } from '../../compose/sources/user-tools.ts'
 import { webTools } from '../../compose/sources/web-tools.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { describeFileError } from '../../kit/text/describe-file-error.ts'
+import { secretNames } from '../../kit/secrets/secret-names.ts'
 import { isInside } from '../../kit/match/is-inside.ts'
 import type { CommandLine } from '../base/command.ts'
 import { lookAtStore } from './look-at-store.ts'
@@ -170,6 +172,8 @@ interface WireChoices {
    * then. Or a feed of the command's own.
    */
   upstreams?: 'known' | 'met' | ToolFeed
+  /** Whether the cards of agents of other domains that were never seen are read. Default: if MCP servers are `met`. */
+  meetAgents?: boolean
   /**
    * It decides about the calls of an agent that runs them itself: that has a shell whatever is configured, and nothing of what is known of MCP servers
    * is true of its own.
@@ -200,6 +204,7 @@ export async function wireRuntime(
     upstreams = 'known',
     observes = false,
     agentModel,
+    meetAgents = upstreams === 'met',
   }: WireChoices = {},
 ): Promise<Runtime> {
   const options = wireOptions(places, undefined, observes)
@@ -212,7 +217,7 @@ export async function wireRuntime(
   const whole: RuntimeOptions = {
     ...options,
     secrets: { ...readSecrets(...secrets), ...options.secrets },
-    feeds: observes ? [] : [feed],
+    feeds: observes ? [] : [feed, ...(feed.id === 'a2a' ? [] : openAgents(places, meetAgents))],
     store: keep ? { path: places.store } : await lookAtStore(places.store),
     ...(keep && {
       archive: { dir: places.home },
@@ -247,6 +252,7 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
     shell: hasShell,
     commands,
     languageServers,
+    a2a: _a2a,
     toolGroups,
     workerPools,
     skills,
@@ -274,6 +280,7 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
     ...sources.flatMap((source) =>
       source.list().flatMap(({ definition }) => definition.capabilities.secrets),
     ),
+    ...agentSecrets(configuration.a2a),
     ...upstreamSecrets(loadUpstreams(places.mcp, { checker: createSchemaChecker(), home: homedir() })),
   ]
   return {
@@ -291,6 +298,17 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
     secrets: readSecrets(webSearch?.secret, ...wanted),
     sensitivePaths: [...(configuration.sensitivePaths ?? []), places.home],
   }
+}
+
+/** The agents of other domains that the person configured. */
+export function openAgents(places: Places, meet: boolean): readonly A2aAgents[] {
+  const { a2a } = loadConfiguration(places, createSchemaChecker()).configuration
+  return a2a === undefined ? [] : [a2aAgents({ ...a2a, keys: { path: callKeysPath(places) }, meet })]
+}
+
+/** Where the keys are that sign calls to other domains. */
+export function callKeysPath({ home }: Pick<Places, 'home'>): string {
+  return join(home, 'a2a-keys.json')
 }
 
 /** The skills of a command line. */
@@ -365,6 +383,13 @@ const groupSources = {
   readonly [group in (typeof toolGroups)[number]]: readonly ((
     memory: MemoryOptions | undefined,
   ) => ToolSource)[]
+}
+
+/** The secrets that headers for agents of other domains stand on. */
+function agentSecrets(a2a: Configuration['a2a']): string[] {
+  return Object.values(a2a?.agents ?? {}).flatMap(({ headers = {} }) =>
+    Object.values(headers).flatMap(secretNames),
+  )
 }
 
 /** The secrets that the configuration and the person's tools name, from the environment. One that is not there is missed by the tool that needs it. */

@@ -30,6 +30,7 @@ export interface RuntimeOptions extends Omit<
   | 'memory'
   | 'commands'
   | 'languageServers'
+  | 'a2a'
   | 'sandbox'
   | 'undo'
 > {

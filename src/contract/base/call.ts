@@ -1,3 +1,4 @@
+import type { Counterpart } from './counterpart.ts'
 import type { Principal } from './principal.ts'
 
 /** Who proposed a call: a model, a program, or Handrail itself. All go through the same pipeline. */
@@ -23,6 +24,8 @@ export interface Call {
   readonly consent?: string
   /** `traceparent` of the caller (W3C Trace Context), kept in the evidence. */
   readonly trace?: string
+  /** The record of it at the domain that asked for it. */
+  readonly counterpart?: Counterpart
   /** The call whose program made it. */
   readonly parentCall?: string
   readonly rawName?: string

@@ -149,6 +149,7 @@ export const errorTable = {
       executable_blocked: 'The program is not allowed.',
       argv_flag: 'A value would pass for an option of the program.',
       file_limit: 'The call reads or writes more files than the manifest of its tool allows.',
+      secret_leaves: 'The input has a secret in it, and would leave for another domain.',
       undeclared_capability: 'The manifest of the tool does not declare what the call needs.',
     },
   },

@@ -1,19 +1,6 @@
+import type { A2aServing } from '../a2a/serving.ts'
+import type { CallerIdentity } from '../base/caller-identity.ts'
 import type { Mode, Role } from '../base/principal.ts'
-
-/** Whom the calls of a client are made for, and what of the tools that client is shown. */
-export interface CallerIdentity {
-  /** Default `local`. */
-  tenant?: string
-  actor: string
-  /** Default `main`. */
-  role?: Role
-  /** Default: the policy's mode. */
-  mode?: Mode
-  /** Canonical names or patterns; absent or empty means no filter. */
-  allowedTools?: readonly string[]
-  /** Canonical names or patterns; beats `allowedTools`. */
-  disallowedTools?: readonly string[]
-}
 
 /** A bearer token that is given out by hand. The token itself is not kept. */
 export interface TokenCaller extends CallerIdentity {
@@ -88,6 +75,8 @@ export interface GatewayConfiguration {
   closeGraceMs?: number
   /** Who is told of what waits for a person. */
   webhooks?: readonly WebhookReceiver[]
+  /** Which tools other domains may call over A2A, and who they are. Default: none may. */
+  a2a?: A2aServing
 }
 
 /** A receiver of what happens to approvals. Signed as Standard Webhooks 1.0.0 says (standardwebhooks.com). */

@@ -1,3 +1,4 @@
+import type { Counterpart } from '../base/counterpart.ts'
 import type { ElicitationResult, ElicitationRequest } from '../base/elicitation.ts'
 import type { Json, JsonObject } from '../base/json.ts'
 import type { LongTool } from '../services/long-tool.ts'
@@ -66,6 +67,10 @@ export interface ToolContext extends Partial<Services> {
     bytes: Uint8Array | string,
     about: { mimeType: string; name?: string },
   ) => Promise<Artifact>
+  /** The idempotency key that the call was made with; undefined if it has none. */
+  readonly idempotencyKey: string | undefined
+  /** Says what the other side calls this call, of a tool that calls another domain. What was said last stands in the end record. */
+  readonly counterpart: (counterpart: Counterpart) => void
   /** A secret that the manifest names. Throws when it is not named or not there. */
   readonly secret: (name: string) => string
   /**
@@ -130,7 +135,7 @@ export type ToolReturn = ToolOutput | Json | void
 export interface ToolSource {
   /** Unique id, such as `code` or `mcp.github`. */
   readonly id: string
-  readonly kind: 'builtin' | 'code' | 'declarative' | 'agent' | 'task' | 'mcp'
+  readonly kind: 'builtin' | 'code' | 'declarative' | 'agent' | 'task' | 'mcp' | 'a2a'
   /**
    * The operator wrote its tools, as they wrote the policy: a changed definition is in force at once. Default false: what comes from
    * outside of the program waits for an approval when it changes.

@@ -9,10 +9,10 @@ import { pointerTo } from '../../kit/json/json-pointer.ts'
 import { checkDefinition } from './check-definition.ts'
 import { checkCompatible, takenPresentation } from './check-compatible.ts'
 import { judgeUpdate } from './judge-update.ts'
-import type { Entry } from '../state/to-entry.ts'
+import { isForeign, type Entry } from '../state/to-entry.ts'
 
 /** A later source may replace a tool only if it ranks higher. */
-const rank = { builtin: 0, agent: 0, task: 0, code: 1, declarative: 1, mcp: 2 } as const
+const rank = { builtin: 0, agent: 0, task: 0, code: 1, declarative: 1, mcp: 2, a2a: 2 } as const
 
 /** What becomes of a tool that wants to be registered. */
 export interface Verdict {
@@ -41,7 +41,7 @@ export function checkTool({ definition, tool, kind }: Entry, checker: SchemaChec
   if (isBuiltin(tool)) return []
   return [
     ...(kind === 'builtin' ? [notBuiltin] : []),
-    ...checkDefinition(definition, checker, kind === 'mcp'),
+    ...checkDefinition(definition, checker, isForeign(kind)),
     ...(tool.compatible === undefined ? [] : checkCompatible(tool.compatible, checker)),
   ]
 }

@@ -30,7 +30,12 @@ export interface Entry extends Registered {
 
 /** Tools of people and servers outside of the program: one that is at fault spoils no other. */
 export function isOutside(source: ToolSource): boolean {
-  return source.kind === 'mcp' || source.kind === 'declarative'
+  return source.kind === 'declarative' || isForeign(source.kind)
+}
+
+/** Whether strangers wrote the schemas of a source's tools, in whatever JSON Schema they know. */
+export function isForeign(kind: ToolSource['kind']): boolean {
+  return kind === 'mcp' || kind === 'a2a'
 }
 
 /** A tool as it is registered: its definition frozen, an imported one's schemas brought into the subset. */
@@ -44,10 +49,9 @@ export function toEntry(
     deferredTools?: readonly string[] | undefined
   },
 ): Entry {
-  const imported =
-    source.kind === 'mcp'
-      ? importSchemas(tool.definition, about.checker, source.recalled ?? false)
-      : { definition: tool.definition, full: () => isFull(tool.definition, about.checker) }
+  const imported = isForeign(source.kind)
+    ? importSchemas(tool.definition, about.checker, source.recalled ?? false)
+    : { definition: tool.definition, full: () => isFull(tool.definition, about.checker) }
   return new Admitted({
     tool,
     definition: freezeDeeply(imported.definition),

@@ -1,6 +1,7 @@
 import { origins, type Call, type Origin } from '../../contract/base/call.ts'
 import type { CallRequest } from '../../contract/call-request.ts'
 import { digest } from '../../kit/json/digest.ts'
+import { isCounterpart, toCounterpart } from '../../kit/result/counterpart.ts'
 import { newId } from '../../kit/new-id.ts'
 import type { SessionState } from '../state/scope.ts'
 import { takeInput } from './steps/take-input.ts'
@@ -32,6 +33,7 @@ export function toCall(
     ...(request.idempotencyKey !== undefined && { idempotencyKey: request.idempotencyKey }),
     ...(request.consent !== undefined && { consent: request.consent }),
     ...(isTraceParent(request.trace) && { trace: request.trace }),
+    ...(isCounterpart(request.counterpart) && { counterpart: toCounterpart(request.counterpart) }),
     ...(request[parentCall] !== undefined && { parentCall: request[parentCall] }),
     ...(typeof request.rawName === 'string' && { rawName: request.rawName.slice(0, longestId) }),
     ...(rawId !== undefined && { rawId }),

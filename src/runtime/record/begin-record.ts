@@ -67,6 +67,7 @@ function toBeginRecord(
   }
   if (state.consent !== undefined) begin.consent = state.consent
   if (call.trace !== undefined) begin.trace = call.trace
+  if (call.counterpart !== undefined) begin.counterpart = call.counterpart
   if (session.observes !== undefined)
     begin.observed = {
       ...session.observes,

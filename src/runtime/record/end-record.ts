@@ -14,6 +14,7 @@ export function toEndRecord(
     outlived: boolean
     spent: EndRecord['spent']
     approval: EndRecord['approval']
+    counterpart?: EndRecord['counterpart']
   },
 ): EndRecord {
   const { session } = about.scope
@@ -32,6 +33,7 @@ export function toEndRecord(
   }
   if (about.approval !== undefined) end.approval = about.approval
   if (about.outlived) end.outlived = true
+  if (about.counterpart !== undefined) end.counterpart = about.counterpart
   if (about.spent !== undefined) end.spent = about.spent
   if (result.error !== undefined) {
     end.code = result.error.code

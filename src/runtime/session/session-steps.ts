@@ -200,7 +200,7 @@ function toPlainRequest(
   origin: Origin | undefined,
 ): CallRequest {
   const request = toRequest(given)
-  const { tool, input, presentation, idempotencyKey, consent, trace, rawName, follow } = request
+  const { tool, input, presentation, idempotencyKey, consent, trace, counterpart, rawName, follow } = request
   const own = request.origin ?? origin
   return {
     tool,
@@ -212,6 +212,7 @@ function toPlainRequest(
     ...(idempotencyKey !== undefined && { idempotencyKey }),
     ...(consent !== undefined && { consent }),
     ...(trace !== undefined && { trace }),
+    ...(counterpart !== undefined && { counterpart }),
     ...(rawName !== undefined && { rawName }),
     ...(follow !== undefined && { follow }),
   }

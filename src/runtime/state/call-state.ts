@@ -1,5 +1,6 @@
 import type { ApprovalBinding } from '../../contract/approval.ts'
 import type { Call } from '../../contract/base/call.ts'
+import type { Counterpart } from '../../contract/base/counterpart.ts'
 import type { CallRequest } from '../../contract/call-request.ts'
 import type { CallError } from '../../contract/base/errors.ts'
 import type { BeginRecord } from '../../contract/evidence.ts'
@@ -97,6 +98,8 @@ export type Called = CallerOptions & {
   refused: Refused | undefined
   /** Milliseconds that people took to answer, of its run or, before that, of its way there. They are no part of its duration. */
   waitedMs: number
+  /** The record of the call at the domain that does it, as soon as its tool knows that. */
+  counterpart: Counterpart | undefined
 }
 
 type InputFields = {
@@ -229,6 +232,7 @@ export function startCall(call: Call, tick: number, within?: Within): Called {
     place: within?.place,
     refused: within?.refused,
     waitedMs: within?.waitedMs ?? 0,
+    counterpart: undefined,
     approve: within?.approve,
     elicit: within?.elicit,
     onProgress: within?.onProgress,

@@ -143,6 +143,8 @@ async function call(name: string, given: JsonObject, options: Options = {}): Pro
     followOutput: () => ({ add: ({ text }) => void progress.push(text), end: () => {} }),
     artifact: () => Promise.reject(new Error('not used')),
     secret: () => '',
+    idempotencyKey: undefined,
+    counterpart: () => {},
     canElicit: false,
     elicit: async () => ({ action: 'decline' }),
     awaitPerson: (work) => work(),

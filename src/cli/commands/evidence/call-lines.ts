@@ -9,8 +9,16 @@ export function toCallLines(calls: readonly ListedCall[]): string[] {
   return calls.map((listed) => {
     const { at, call, outcome, tool } = listed
     const who = names.size > 1 ? `${nameOf(listed).padEnd(width)}  ` : ''
-    return `${new Date(at).toISOString()}  ${call}  ${outcome.padEnd(7)}  ${showLine(who + tool)}${toWhy(listed)}`
+    return `${new Date(at).toISOString()}  ${call}  ${outcome.padEnd(7)}  ${showLine(who + tool)}${toWhy(listed)}${showLine(toOthers(listed))}`
   })
+}
+
+/** Who has a record of the same call, and what they call it. */
+function toOthers(listed: ListedCall): string {
+  const { askedBy } = listed
+  const doneBy = listed.outcome === 'running' ? undefined : listed.counterpart
+  const asked = askedBy === undefined ? '' : `  asked by ${askedBy.domain} as ${askedBy.call}`
+  return doneBy === undefined ? asked : `${asked}  done by ${doneBy.domain} as ${doneBy.call}`
 }
 
 function toWhy(listed: ListedCall): string {

@@ -22,6 +22,8 @@ export interface Gate {
     response: ServerResponse,
     refuseWith?: (response: ServerResponse, refusal: Refusal) => void,
   ): Promise<Caller | undefined>
+  /** Counts a request of a caller whom another room knows; returns why that caller may have no more now. */
+  enter(key: string, response: ServerResponse): Refusal | undefined
   /** Whether a caller that was admitted before could still be. */
   isWelcome(caller: Caller): boolean
   /** Other callers may connect from the next request on. */
@@ -43,6 +45,7 @@ export function openGate(options: GateOptions, about: Pick<CallerOptions, 'findF
       refuseWith(response, admitted)
       return undefined
     },
+    enter: (key, response) => admission.enter(key, response),
     isWelcome: (caller) => callers.stands(caller),
     changeCallers(rules) {
       callers = toCallers(rules)

@@ -1,4 +1,4 @@
-import type { CallerIdentity } from '../../../contract/mcp/serving.ts'
+import type { CallerIdentity } from '../../../contract/base/caller-identity.ts'
 import type { Caller } from './caller.ts'
 
 /** How the sessions of a caller are opened. */

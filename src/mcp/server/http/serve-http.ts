@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Endpoint } from '../../../contract/a2a/endpoint.ts'
 import type { GatewayConfiguration } from '../../../contract/mcp/serving.ts'
 import type { Site } from '../../../contract/mcp/site.ts'
 import { checkAddress, checkTokens, createFaultFinder } from '../callers/check-callers.ts'
@@ -9,6 +10,7 @@ import { createApprovalsEndpoint, isApprovalsPath } from '../approvals/approvals
 import { createCors } from '../web/cors.ts'
 import { createGuard } from '../web/http-guard.ts'
 import { isLoopback, listen } from '../web/listen.ts'
+import { answerEndpoint } from './answer-endpoint.ts'
 import { answerRequests } from './answer-requests.ts'
 import { createEndpoints } from './endpoints.ts'
 import { closing as isClosing, refuse, refuseAsProblem } from '../web/send-json.ts'
@@ -19,11 +21,13 @@ export interface HttpOptions
   extends
     ServedRuntime,
     Pick<PageOptions, 'metrics'>,
-    Omit<GatewayConfiguration, '$schema' | 'port' | 'webhooks'> {
+    Omit<GatewayConfiguration, '$schema' | 'port' | 'webhooks' | 'a2a'> {
   /** 0 means any free port. */
   readonly port: number
   /** What else is served beside MCP, such as the console. Default: nothing. */
   readonly site?: Site
+  /** Opens what answers paths beside MCP, such as those of A2A; it is told where the server listens. Default: nothing does. */
+  readonly openEndpoint?: (address: { origin: string }) => Endpoint
   /** Receives one line for a person. Default: the standard error output. */
   readonly log?: (line: string) => void
 }
@@ -63,6 +67,10 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const gate = openGate(options, { findFault, log })
   const endpoints = createEndpoints(options, log)
   const approvals = createApprovalsEndpoint(options.runtime)
+  const name = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
+  const origin = `http://${name}:${port}`
+  const other = options.openEndpoint?.({ origin })
+  const maxBodyBytes = options.maxBodyBytes ?? 4 * 1024 * 1024
   let closing: Promise<void> | undefined
 
   async function answerApprovals(
@@ -83,6 +91,12 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
         await answerApprovals(path, request, response)
         return true
       }
+      if (other?.serves(path) === true) {
+        if (closing === undefined)
+          await answerEndpoint(other, { path, request, response }, { gate, maxBodyBytes })
+        else refuse(response, isClosing)
+        return true
+      }
       if (path === '/mcp' || path.startsWith('/mcp/')) return false
       if (closing === undefined && (await answersSite({ site: options.site, gate }, request, response)))
         return true
@@ -101,14 +115,13 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     const stopped = new Promise<void>((resolve) => server.close(() => resolve()))
     approvals.endStreams()
     options.site?.endStreams()
-    await endpoints.close(closeGraceMs)
+    await Promise.all([endpoints.close(closeGraceMs), other?.close(closeGraceMs)])
     server.closeAllConnections()
     gate.close()
     await stopped
   }
-  const name = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
   return {
-    url: `http://${name}:${port}/mcp`,
+    url: `${origin}/mcp`,
     port,
     changeCallers(who) {
       checkAddress({ host, ...who })

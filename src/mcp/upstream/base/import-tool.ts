@@ -7,7 +7,7 @@ import { dropInvisible } from '../../../kit/text/drop-invisible.ts'
 import { readJsonObject } from '../../../kit/json/is-json-object.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { jsonSize } from '../../../kit/json/json-size.ts'
-import { withoutInvisible } from '../../translate/without-invisible.ts'
+import { withoutInvisible } from '../../../kit/json/without-invisible.ts'
 import { oneLine } from '../../../kit/text/one-line.ts'
 import { toSourceName, toToolName } from './tool-names.ts'
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { toSegment, toSourceName, toToolName } from './tool-names.ts'
+import { toSegment } from '../../../kit/name-segment.ts'
+import { toSourceName, toToolName } from './tool-names.ts'
 import { rounds } from '../../../../test/support/rounds.ts'
 
 /** Characters that are of use to an attacker who wants two names to become one. */

@@ -10,6 +10,7 @@ import { copyJson } from '../../../kit/json/copy-json.ts'
 import { isTextType } from '../../../kit/result/is-text-type.ts'
 import { createRedactingStream } from '../../../kit/secrets/redact-stream.ts'
 import { tellWatcher } from '../../../kit/time/tell-watcher.ts'
+import { isCounterpart, toCounterpart } from '../../../kit/result/counterpart.ts'
 import { releaseBytes } from '../../../kit/release-bytes.ts'
 import type { Redactor } from '../../../kit/secrets/redact.ts'
 import { boundSink, createArtifactRoom, type ArtifactRoom } from '../../output/artifact-room.ts'
@@ -140,6 +141,14 @@ class CallContext implements ToolContext {
   }
   get secret(): ToolContext['secret'] {
     return (name) => this.#secret(name)
+  }
+  get idempotencyKey(): string | undefined {
+    return this.#admitted.call.idempotencyKey
+  }
+  get counterpart(): ToolContext['counterpart'] {
+    return (counterpart) => {
+      if (isCounterpart(counterpart)) this.#admitted.counterpart = toCounterpart(counterpart)
+    }
   }
   get elicit(): ToolContext['elicit'] {
     return (request, signal) => this.#elicit(request, signal)

@@ -139,10 +139,10 @@ function toRecords(
   const note = toNote(result, scope, now)
   if (note !== undefined) records.push({ record: note, body: null })
   const outlived = isHalted(ended) && ended.outlived !== undefined
-  const { bytesIn = 0, answer, reviewed } = state
+  const { bytesIn = 0, answer, reviewed, counterpart } = state
   const approval =
     answer === undefined || reviewed === undefined ? undefined : { ...answer, preview: reviewed }
-  const end = toEndRecord(result, body, { scope, now, bytesIn, outlived, spent, approval })
+  const end = toEndRecord(result, body, { scope, now, bytesIn, outlived, spent, approval, counterpart })
   settleRepeat(state, { result, digest: end.result }, scope)
   records.push({ record: end, body })
   return records

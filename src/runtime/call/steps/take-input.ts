@@ -44,6 +44,7 @@ const fields: { readonly [field in keyof Required<CallRequest>]: true } = {
   idempotencyKey: true,
   consent: true,
   trace: true,
+  counterpart: true,
   rawName: true,
   signal: true,
   approve: true,

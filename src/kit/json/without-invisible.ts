@@ -1,6 +1,6 @@
 import type { Json } from '../../contract/base/json.ts'
-import { dropInvisible } from '../../kit/text/drop-invisible.ts'
-import { isPlainObject } from '../../kit/json/is-plain-object.ts'
+import { dropInvisible } from '../text/drop-invisible.ts'
+import { isPlainObject } from './is-plain-object.ts'
 
 /** What these hold is data of the tool, which stays as it is. */
 const data: readonly string[] = ['default', 'enum', 'const', 'examples', '_meta']

@@ -1,0 +1,16 @@
+import type { Mode, Role } from './principal.ts'
+
+/** Whom the calls of a client are made for, and what of the tools that client is shown. */
+export interface CallerIdentity {
+  /** Default `local`. */
+  tenant?: string
+  actor: string
+  /** Default `main`. */
+  role?: Role
+  /** Default: the policy's mode. */
+  mode?: Mode
+  /** Canonical names or patterns; absent or empty means no filter. */
+  allowedTools?: readonly string[]
+  /** Canonical names or patterns; beats `allowedTools`. */
+  disallowedTools?: readonly string[]
+}
