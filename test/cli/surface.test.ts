@@ -200,6 +200,7 @@ const commands: { readonly [command: string]: readonly string[] } = {
     '--role ROLE',
     '--mode MODE',
   ],
+  console: ['--port N'],
   serve: [
     '--port N',
     '--stdio',

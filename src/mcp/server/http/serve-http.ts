@@ -10,12 +10,11 @@ import { createApprovalsEndpoint, isApprovalsPath } from '../approvals/approvals
 import { createCors } from '../web/cors.ts'
 import { createGuard } from '../web/http-guard.ts'
 import { isLoopback, listen } from '../web/listen.ts'
-import { answerEndpoint } from './answer-endpoint.ts'
 import { answerRequests } from './answer-requests.ts'
 import { createEndpoints } from './endpoints.ts'
-import { closing as isClosing, refuse, refuseAsProblem } from '../web/send-json.ts'
-import { answersSite } from './answers-site.ts'
-import { servePage, type PageOptions } from './serve-page.ts'
+import { refuse, refuseAsProblem } from '../web/send-json.ts'
+import { answerBeside } from './answer-beside.ts'
+import type { PageOptions } from './serve-page.ts'
 
 export interface HttpOptions
   extends
@@ -73,36 +72,19 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const maxBodyBytes = options.maxBodyBytes ?? 4 * 1024 * 1024
   let closing: Promise<void> | undefined
 
-  async function answerApprovals(
-    path: string,
-    request: IncomingMessage,
-    response: ServerResponse,
-  ): Promise<void> {
-    if (closing !== undefined) return refuseAsProblem(response, isClosing)
-    const caller = await gate.admit(request, response, refuseAsProblem)
-    if (caller !== undefined) await approvals.serve(path, { request, response, caller })
-  }
+  const beside = answerBeside({
+    ...options,
+    gate,
+    approvals,
+    endpoint: other,
+    maxBodyBytes,
+    isClosing: () => closing !== undefined,
+  })
   const handle = answerRequests({
     guard,
     answersPage,
     refuserOf: (path) => (isApprovalsPath(path) ? refuseAsProblem : refuse),
-    async answersOther(path, request, response) {
-      if (isApprovalsPath(path)) {
-        await answerApprovals(path, request, response)
-        return true
-      }
-      if (other?.serves(path) === true) {
-        if (closing === undefined)
-          await answerEndpoint(other, { path, request, response }, { gate, maxBodyBytes })
-        else refuse(response, isClosing)
-        return true
-      }
-      if (path === '/mcp' || path.startsWith('/mcp/')) return false
-      if (closing === undefined && (await answersSite({ site: options.site, gate }, request, response)))
-        return true
-      await servePage({ path, request, response }, { ...options, gate, isClosing: closing !== undefined })
-      return true
-    },
+    answersOther: beside,
     admit: (request, response) => gate.admit(request, response),
     endpoints,
     log,
