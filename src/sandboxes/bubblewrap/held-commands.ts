@@ -103,7 +103,7 @@ async function tryWays(reach: Reach, { user }: Means, { layers }: Isolation): Pr
 }
 
 /**
- * Whether a command that failed because of what an overlay cannot do may run again: it did nothing but what is dropped with its layer, and reads what it
+ * Whether a command in which something failed because of what an overlay cannot do may run again: it did nothing but what is dropped with its layer, and reads what it
  * read before.
  */
 export function mayRunAgain(reach: Reach, command: Command, { stdout, stderr }: CommandOutcome): boolean {
@@ -112,17 +112,23 @@ export function mayRunAgain(reach: Reach, command: Command, { stdout, stderr }: 
   return isApart && !isKept && typeof command.stdin !== 'object'
 }
 
+/** What an overlay makes fail: by their names, or in the words of the system. */
+const failures = String.raw`(?:EXDEV|EOVERFLOW)\b|(?:invalid )?cross-device link|value too large for defined data type`
+const anywhere = new RegExp(failures, 'i')
+/** As programs report an error: at the start of a line, or after a colon or an error's number. */
+const reported = new RegExp(String.raw`(?:^|[:\]]\s*)(?:${failures})`, 'im')
+
 /**
- * Whether a command that failed says what an overlay makes fail: `EXDEV` if a folder that was there is renamed, and `EOVERFLOW` if a file of another
- * group is changed and Handrail is not root. By their names, or in the words of the system.
+ * Whether a command says what an overlay makes fail: `EXDEV` if a folder that was there is renamed, and `EOVERFLOW` if a file of another
+ * group is changed and Handrail is not root. Of one that ended well, only what it reports as an error counts: a later part of its line may have succeeded.
  */
 export function wasLayerInTheWay(
   { layer, way }: Holding,
   { ended, exitCode, stdout, stderr }: CommandOutcome,
 ): boolean {
-  if (layer === undefined || way === 'copy' || ended !== 'exit' || exitCode === 0) return false
+  if (layer === undefined || way === 'copy' || ended !== 'exit') return false
   const said = [stdout, stderr].map(joinCaptured).join('\n')
-  return /\b(?:EXDEV|EOVERFLOW)\b|cross-device link|value too large for defined data type/i.test(said)
+  return (exitCode === 0 ? reported : anywhere).test(said)
 }
 
 /** A layer over all that the call may write to. */

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import {
   existsSync,
   mkdirSync,
@@ -176,6 +177,30 @@ test('git moves a folder, in a dry run too (FS-43)', async () => {
   expect(await shell('git mv deep moved')).toMatchObject({ ok: true })
   expect(readdirSync(join(project, 'moved')).toSorted()).toEqual(['er', 'x.txt'])
   expect(existsSync(join(project, 'deep'))).toBe(false)
+})
+
+test.each([
+  ['another command follows', 'git mv deep moved; git status --short'],
+  ['its error goes through a pipe', 'git mv deep moved 2>&1 | tail -3'],
+  ['a script goes on', `perl -e 'rename("deep", "moved") or warn "deep: $!"'`],
+])('a folder is renamed by the system call, also if %s (FS-43)', async (_what, line) => {
+  const { project, shell } = await open()
+  execFileSync('git', ['init', '-q', project])
+  giveAway(project)
+  expect(await shell('git add deep')).toMatchObject({ ok: true })
+  const result = await shell(line)
+  expect(result).toMatchObject({ ok: true, data: { exit_code: 0 } })
+  expect(resultText(result)).not.toMatch(/cross-device/i)
+  expect(readdirSync(join(project, 'moved')).toSorted()).toEqual(['er', 'x.txt'])
+  expect(existsSync(join(project, 'deep'))).toBe(false)
+})
+
+test('a command that shows a text about renames, and ends well, runs once (FS-43)', async () => {
+  const { project, shell } = await open()
+  writeFileSync(join(project, 'a.txt'), 'The system call fails then (EXDEV, "Invalid cross-device link").\n')
+  const result = await shell('cat a.txt; stat -f -c %T .')
+  expect(result.data).toMatchObject({ exit_code: 0 })
+  expect(resultText(result)).toMatch(/EXDEV[^]*overlayfs/)
 })
 
 test('in a copy of the roots the same holds as in a layer over them (FS-20, FS-49, FS-60)', async () => {
