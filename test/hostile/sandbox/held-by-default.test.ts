@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import {
+  appendFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -81,6 +82,24 @@ test('what a rule lets through to change files is in force at once, and a rule o
     expect(imageOf(project)).toEqual(before)
   }
 })
+
+test.each(['git diff', 'cd deep && git diff', 'set -e; export A=1; id; git diff | tac'])(
+  'what a program wrote that a rule lets look does not land, whatever the shell did before it: %s (PERM-10)',
+  async (line) => {
+    const policy = allow('git diff', 'cd *', 'set -e', 'export *', 'id', 'tac')
+    const { project, asked, shell } = await open({ policy, decision: 'deny' })
+    execFileSync('git', ['init', '-q', project])
+    // A program of the person, which their own settings name.
+    appendFileSync(join(project, '.git/config'), `[diff]\nexternal = "sh -c 'echo x > mark; echo ran'"\n`)
+    giveAway(project)
+    execFileSync('git', ['-c', `safe.directory=${project}`, '-C', project, 'add', 'deep'])
+    writeFileSync(join(project, 'deep/x.txt'), 'changed')
+    giveAway(project)
+    expect(await shell(line)).toMatchObject({ ok: false, error: { reason: 'denied' } })
+    expect(asked[0]?.preview.body).toContain('+ mark')
+    expect(existsSync(join(project, 'mark'))).toBe(false)
+  },
+)
 
 test('what is denied is named, and the output of a call that a rule lets through is there (PERM-10)', async () => {
   const deny = {
