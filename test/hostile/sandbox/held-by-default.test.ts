@@ -155,6 +155,23 @@ test('a rule on the words of a command covers what its program writes (PERM-10)'
   expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('one\ntwo\n')
 })
 
+test.runIf(process.getuid?.() === 0)(
+  'a root in which nothing can be held back now says what is in the way, and is tried again once that is gone (FS-43)',
+  async () => {
+    const { project, asked, shell } = await open({ sandbox: { hold: 'always' } })
+    const inner = join(project, 'deep')
+    execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', inner])
+    const refused = await shell('echo two >> a.txt').finally(() => execFileSync('umount', [inner]))
+    expect(refused).toMatchObject({
+      ok: false,
+      error: { code: 'SANDBOX.UNAVAILABLE', message: expect.stringContaining(`is mounted at "${inner}"`) },
+    })
+    expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('one\n')
+    expect(await shell('echo two >> a.txt')).toMatchObject({ ok: true, data: { changes: expect.anything() } })
+    expect(asked.at(-1)?.preview.body).toContain('+two')
+  },
+)
+
 test('a rule for other folders holds no command back', async () => {
   const other = { effect: 'deny', resources: ['handrail:file:/srv/**'] } as const
   const { shell } = await open({ policy: { rules: [...(allow('sh *').rules ?? []), other] } })
