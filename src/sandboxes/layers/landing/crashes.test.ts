@@ -44,7 +44,8 @@ test('after a kill at any moment the next start makes the folder what it was bef
   const both = makeBoth(above)
   const script = join(import.meta.dirname, 'landings.fixture.ts')
   let noted = 0
-  for (let round = rounds({ usual: 12, long: 300 }); round >= 0; round--) {
+  // Until some were killed while changes came into force.
+  for (let round = rounds({ usual: 12, long: 300 }); round >= 0 || noted === 0; round--) {
     const child = spawn(process.execPath, [script, above, 'land'], { stdio: ['ignore', 'pipe', 'inherit'] })
     const [line] = (await once(child.stdout, 'data')) as [Buffer]
     const now = JSON.parse(line.toString()) as TreeFacts
@@ -58,6 +59,4 @@ test('after a kill at any moment the next start makes the folder what it was bef
     noted += notes.length
   }
   execFileSync(process.execPath, [script, above])
-  // That some were killed while changes came into force.
-  expect(noted).toBeGreaterThan(0)
 })
