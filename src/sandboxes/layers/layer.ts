@@ -112,7 +112,14 @@ export async function openLayer({ roots, user, launcher, way, signals = [] }: La
       land: (changes, request) =>
         landChanges(
           changes,
-          { inLayer, since: request.since ?? since, identities, folders, owner, afterwards: ending.add },
+          {
+            inLayer,
+            since: request.since ?? since,
+            identities,
+            folders,
+            owner,
+            afterwards: (work) => ending.add(work),
+          },
           request,
         ),
       async [Symbol.asyncDispose]() {
