@@ -163,7 +163,7 @@ async function copyRoots(
   )
 }
 
-/** Work that nobody waits for, until the layer is disposed of. */
+/** Work that goes on by itself until the layer is disposed of. */
 function createEnding() {
   const going = new Set<Promise<void>>()
   return {

@@ -23,7 +23,7 @@ export interface LandingWay {
   readonly history: EffectHistory | undefined
   /** Ends it as long as nothing is in force. */
   readonly signals: readonly AbortSignal[]
-  /** Takes what is left to do when all is in force, and nobody has to wait for; absent: the landing ends with it. */
+  /** Takes what is left to do when all is in force, and goes on by itself; absent: the landing ends with it. */
   readonly afterwards?: ((work: () => Promise<void>) => void) | undefined
 }
 
