@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path'
 import { codeTools, resultText, type ApprovalRequest, type Policy, type RuntimeOptions } from 'handrail'
 import { expect, test } from 'vitest'
+import { atEnd } from '../../support/at-end.ts'
 import { giveAway, makeFolder, openRuntime } from '../../support/project.ts'
 import { imageOf } from '../../support/undo.ts'
 
@@ -22,13 +23,15 @@ interface Place {
   readonly decision?: 'allow_once' | 'deny'
   readonly policy?: Policy
   readonly sandbox?: RuntimeOptions['sandbox']
+  /** Where the project lies. */
+  readonly parent?: string
   /** What another program does while the person decides. */
   readonly meanwhile?: (project: string) => void
 }
 
 /** A runtime as it is without a word about held changes in its configuration. */
-async function open({ decision = 'allow_once', policy, sandbox, meanwhile }: Place = {}) {
-  const project = makeFolder(files)
+async function open({ decision = 'allow_once', policy, sandbox, parent, meanwhile }: Place = {}) {
+  const project = makeFolder(files, parent)
   const asked: ApprovalRequest[] = []
   const seen: ReturnType<typeof imageOf>[] = []
   const runtime = await openRuntime({
@@ -169,6 +172,23 @@ test.runIf(process.getuid?.() === 0)(
     expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('one\n')
     expect(await shell('echo two >> a.txt')).toMatchObject({ ok: true, data: { changes: expect.anything() } })
     expect(asked.at(-1)?.preview.body).toContain('+two')
+  },
+)
+
+test.runIf(process.getuid?.() === 0)(
+  'of what does not fit on the disk of the project nothing lands (FS-43)',
+  async () => {
+    const parent = makeFolder()
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k,mode=755', 'tmpfs', parent])
+    atEnd(() => void execFileSync('umount', ['--lazy', parent]))
+    const { project, shell } = await open({ parent })
+    const before = imageOf(project)
+    const line =
+      'rm a.txt; rm -r deep; for i in 1 2 3 4; do head -c 100000 /dev/zero | tr "\\0" x > new$i; done'
+    expect(await shell(line)).toMatchObject({ ok: false, error: { reason: 'no_space' } })
+    expect(imageOf(project)).toEqual(before)
+    expect(await shell('echo two >> a.txt')).toMatchObject({ ok: true })
+    expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('one\ntwo\n')
   },
 )
 
