@@ -45,8 +45,8 @@ export function whyObeyed(path: string): string | undefined {
 
 /**
  * What becomes of a change that a program made at a path, relative to a root that may be written. `refused`: what the programs of the person run
- * or obey at the top of the root. `asked`: the same deeper in it, what may be taken for a repository, and what git keeps of work in progress, which the
- * person's git goes on with.
+ * or obey at the top of the root. `asked`: the same deeper in it, what may be taken for a repository, and what the person's git goes on with: work in
+ * progress, and remotes in files.
  */
 export function fateOf(path: string): 'refused' | 'asked' | undefined {
   const [top = '', ...within] = namesOf(path)
@@ -58,7 +58,13 @@ export function fateOf(path: string): 'refused' | 'asked' | undefined {
   if (ownNote.test(path)) return undefined
   if (within.some(isProtectedName)) return 'asked'
   if (within.at(-1) === head.toLowerCase() && !ownHead.test(within.join('/'))) return 'asked'
-  return inner === 'worktrees' ? fateOfWorktree(within) : workInProgress.has(inner) ? 'asked' : undefined
+  return inner === 'worktrees' ? fateOfWorktree(within) : goneOnWith.has(inner) ? 'asked' : undefined
+}
+
+/** Whether a path, relative to a root that may be written, lies in the files of its repository: git writes through a link there, wherever that leads. */
+export function isInRepository(path: string): boolean {
+  const [top = '', ...within] = namesOf(path)
+  return (shortNames.get(top) ?? top) === '.git' && within.length > 0
 }
 
 /** What git obeys of a worktree, beside what it only keeps of it. */
@@ -69,7 +75,8 @@ function fateOfWorktree([, , name]: readonly string[]): 'asked' | undefined {
 /** Where git itself keeps a file of that name. */
 const ownHead = /^(?:worktrees\/[^/]+\/)?(?:head|logs\/(?:.*\/)?head|refs\/remotes\/.+\/head)$/
 
-const workInProgress = new Set(['rebase-merge', 'rebase-apply', 'sequencer'])
+/** Work in progress, and where git of the person fetches from and pushes to if its settings do not say. */
+const goneOnWith = new Set(['rebase-merge', 'rebase-apply', 'sequencer', 'remotes', 'branches'])
 
 function namesOf(path: string): string[] {
   return path.split(/[\\/]/).map(foldName)

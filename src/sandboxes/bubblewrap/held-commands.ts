@@ -3,13 +3,14 @@ import type { ToolFailure } from '../../contract/base/errors.ts'
 import type { CommandOutcome, Commands, Hold } from '../../contract/services/sandbox.ts'
 import { joinCaptured } from '../../kit/text/show-captured.ts'
 import type { Reach } from '../files/reach.ts'
+import { noLayer } from '../layers/layer-failure.ts'
+import { describeGround, type Ground } from '../layers/layer-ground.ts'
 import type { LayerWay } from '../layers/layer-namespace.ts'
 import type { Layer } from '../layers/layer.ts'
 import { settleChanges } from '../layers/settle-changes.ts'
 import { toEffect } from '../layers/to-effect.ts'
 import { toProfilePlaces } from '../visible/profile-places.ts'
-import type { Isolation, Means } from './isolation.ts'
-import { noSandbox } from './sandbox-fault.ts'
+import type { Isolation, Means, TriedWay } from './isolation.ts'
 import { mayUse } from './system-places.ts'
 
 type Command = Parameters<Commands['run']>[0]
@@ -28,20 +29,24 @@ export interface Holding extends AsyncDisposable {
 /** Whether what a command of this call writes can be held back. */
 export async function canHold(reach: Reach, isolation: Isolation): Promise<boolean> {
   const means = isolation.hold === 'never' ? undefined : isolation.find()
-  return means !== undefined && (await findWay(reach, means, isolation)) !== undefined
+  return means !== undefined && (await findWay(reach, means, isolation)).way !== undefined
 }
 
-/** How what a command of this call writes can be held back: tried once for the same roots. */
-async function findWay(reach: Reach, means: Means, isolation: Isolation): Promise<LayerWay | undefined> {
-  const key = JSON.stringify(writableOf(reach))
-  const known = isolation.ways.get(key) ?? tryWays(reach, means, isolation)
-  isolation.ways.set(key, known)
-  return await known
+/** How what a command of this call writes can be held back: tried once for the same roots, and again after a failure if what they stand on changed. */
+async function findWay(reach: Reach, { user }: Means, isolation: Isolation): Promise<TriedWay> {
+  const ground = { roots: writableOf(reach), user }
+  const key = JSON.stringify(ground.roots)
+  const known = await isolation.ways.get(key)
+  if (known !== undefined && (known.way !== undefined || known.ground === describeGround(ground)))
+    return known
+  const tried = tryWays(ground, isolation)
+  isolation.ways.set(key, tried)
+  return await tried
 }
 
 /**
- * Opens what holds the changes of a command back; undefined if it writes in force. Fails with `SANDBOX.UNAVAILABLE` if it must be held and
- * cannot be.
+ * Opens what holds the changes of a command back; undefined if it writes in force. Fails with `SANDBOX.UNAVAILABLE`, and says why, if it must be held
+ * and cannot be.
  */
 export async function holdChanges(
   reach: Reach,
@@ -49,19 +54,25 @@ export async function holdChanges(
   isolation: Isolation,
 ): Promise<Holding | undefined> {
   const { dryRun: isDry = false, live = false } = command
-  const hold = findHold(reach, isolation)
-  if (!isDry && (hold === undefined || !(await canHold(reach, isolation)))) {
-    if (hold === 'required') throw notHeld()
-    return undefined
-  }
-  const means = isolation.require()
-  const way = (await findWay(reach, means, isolation)) ?? 'overlay'
+  const hold = isDry ? 'required' : findHold(reach, isolation)
+  if (hold === undefined) return undefined
+  const { way, hindrance } = await findWayFor({ isDry, live }, reach, isolation)
+  if (way !== undefined) return await openHolding(reach, command, { isolation, way })
+  if (hold === 'required') throw hindrance
+  return undefined
+}
+
+/** How what this command writes can be held back; or why it cannot. */
+async function findWayFor(
+  { isDry, live }: { isDry: boolean; live: boolean },
+  reach: Reach,
+  isolation: Isolation,
+): Promise<{ way: LayerWay; hindrance?: never } | { way: undefined; hindrance: ToolFailure }> {
+  const hinder = (why: string) => ({ way: undefined, hindrance: noLayer(why) })
+  if (!isDry && isolation.hold === 'never') return hinder('"hold" of the sandbox is "never"')
+  const tried = await findWay(reach, isolation.require(), isolation)
   // A copy is of the time when it was made, and what goes on has to see what others change.
-  if (live && way === 'copy') {
-    if (hold === 'required') throw notHeld()
-    return undefined
-  }
-  return await openHolding(reach, command, { isolation, way })
+  return live && tried.way === 'copy' ? hinder('what goes on needs an overlay, and none can be made') : tried
 }
 
 /** The same, in the given way. */
@@ -96,14 +107,17 @@ function findHold(reach: Reach, isolation: Isolation): Hold | undefined {
   return reach.hold ?? (isolation.hold === 'auto' ? 'preferred' : undefined)
 }
 
-async function tryWays(reach: Reach, { user }: Means, { layers }: Isolation): Promise<LayerWay | undefined> {
-  const roots = writableOf(reach)
-  if (roots.length === 0 || (await layers.canOpen({ roots, user }, 'overlay'))) return 'overlay'
-  return (await layers.canOpen({ roots, user }, 'copy')) ? 'copy' : undefined
+async function tryWays(ground: Ground, { layers }: Isolation): Promise<TriedWay> {
+  if (ground.roots.length === 0) return { way: 'overlay' }
+  const described = describeGround(ground)
+  const hindrance = await layers.findHindrance(ground, 'overlay')
+  if (hindrance === undefined) return { way: 'overlay' }
+  if ((await layers.findHindrance(ground, 'copy')) === undefined) return { way: 'copy' }
+  return { way: undefined, hindrance, ground: described }
 }
 
 /**
- * Whether a command that failed because of what an overlay cannot do may run again: it did nothing but what is dropped with its layer, and reads what it
+ * Whether a command in which something failed because of what an overlay cannot do may run again: it did nothing but what is dropped with its layer, and reads what it
  * read before.
  */
 export function mayRunAgain(reach: Reach, command: Command, { stdout, stderr }: CommandOutcome): boolean {
@@ -112,17 +126,23 @@ export function mayRunAgain(reach: Reach, command: Command, { stdout, stderr }: 
   return isApart && !isKept && typeof command.stdin !== 'object'
 }
 
+/** What an overlay makes fail: by their names, or in the words of the system. */
+const failures = String.raw`(?:EXDEV|EOVERFLOW)\b|(?:invalid )?cross-device link|value too large for defined data type`
+const anywhere = new RegExp(failures, 'i')
+/** As programs report an error: at the start of a line, or after a colon or an error's number. */
+const reported = new RegExp(String.raw`(?:^|[:\]]\s*)(?:${failures})`, 'im')
+
 /**
- * Whether a command that failed says what an overlay makes fail: `EXDEV` if a folder that was there is renamed, and `EOVERFLOW` if a file of another
- * group is changed and Handrail is not root. By their names, or in the words of the system.
+ * Whether a command says what an overlay makes fail: `EXDEV` if a folder that was there is renamed, and `EOVERFLOW` if a file of another
+ * group is changed and Handrail is not root. Of one that ended well, only what it reports as an error counts: a later part of its line may have succeeded.
  */
 export function wasLayerInTheWay(
   { layer, way }: Holding,
   { ended, exitCode, stdout, stderr }: CommandOutcome,
 ): boolean {
-  if (layer === undefined || way === 'copy' || ended !== 'exit' || exitCode === 0) return false
+  if (layer === undefined || way === 'copy' || ended !== 'exit') return false
   const said = [stdout, stderr].map(joinCaptured).join('\n')
-  return /\b(?:EXDEV|EOVERFLOW)\b|cross-device link|value too large for defined data type/i.test(said)
+  return (exitCode === 0 ? reported : anywhere).test(said)
 }
 
 /** A layer over all that the call may write to. */
@@ -137,11 +157,4 @@ async function openLayerOver(
 
 function writableOf({ profile }: Reach): readonly string[] {
   return toProfilePlaces(profile.readRoots, profile.writeRoots).writable
-}
-
-function notHeld(): ToolFailure {
-  return noSandbox(
-    'no_backend',
-    'what a command writes cannot be held back here, and it has to be. "handrail doctor" says why.',
-  )
 }

@@ -57,7 +57,7 @@ function inside(reach: Reach, means: Means | undefined): Reach {
   return means === undefined ? reach : { ...reach, env: { ...reach.env, PATH: means.path } }
 }
 
-/** Runs a command: once more in a copy of its roots, if it failed because of what an overlay cannot do. */
+/** Runs a command: once more in a copy of its roots, if something in it failed because of what an overlay cannot do. */
 async function runCommand(given: Reach, command: Command, isolation: Isolation): Promise<CommandOutcome> {
   requireWriting(given, 'run programs')
   await given.swept

@@ -21,8 +21,8 @@ export interface Isolation {
   readonly contents: Contents
   /** Which commands are held back. */
   readonly hold: NonNullable<SandboxConfiguration['hold']>
-  /** Which layers can be opened over roots, by these roots, once that was tried; undefined if none can. */
-  readonly ways: Map<string, Promise<LayerWay | undefined>>
+  /** Which layers can be opened over roots, by these roots, once that was tried. */
+  readonly ways: Map<string, Promise<TriedWay>>
   readonly layers: Layers
   /** What makes a sandbox here. Fails with `SANDBOX.UNAVAILABLE` where there is nothing. */
   require(): Means
@@ -34,6 +34,11 @@ export interface Isolation {
   readonly aliases: ReturnType<typeof createHiddenAliases>
   close(): Promise<void>
 }
+
+/** A kind of layer that can be opened; or why none can, on what ground. */
+export type TriedWay =
+  | { readonly way: LayerWay; readonly hindrance?: never }
+  | { readonly way: undefined; readonly hindrance: ToolFailure; readonly ground: string }
 
 /** Means to make a sandbox. */
 export interface Means {

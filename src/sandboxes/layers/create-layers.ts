@@ -9,8 +9,8 @@ import { openLayer, type Layer } from './layer.ts'
 export interface Layers {
   /** As `openLayer`; disposing of the layer does not wait until what it held is removed. */
   open(ground: Ground, way: LayerWay, signals?: readonly AbortSignal[]): Promise<Layer>
-  /** Whether such a layer can be opened. Tries it, and leaves nothing. */
-  canOpen(ground: Ground, way: LayerWay): Promise<boolean>
+  /** Why no such layer can be opened; undefined if one can. Tries it, and leaves nothing. */
+  findHindrance(ground: Ground, way: LayerWay): Promise<ToolFailure | undefined>
   /** Resolves when nothing of any layer is left. */
   close(): Promise<void>
 }
@@ -80,12 +80,12 @@ export function createLayers(launcher: Launcher | undefined): Layers {
         },
       }
     },
-    async canOpen(ground, way) {
+    async findHindrance(ground, way) {
       try {
         await using _tried = await openLayer({ ...ground, launcher, way })
-        return true
+        return undefined
       } catch (error) {
-        if (error instanceof ToolFailure) return false
+        if (error instanceof ToolFailure) return error
         throw error
       }
     },

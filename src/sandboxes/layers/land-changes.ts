@@ -37,12 +37,13 @@ export interface Landable {
   /** The same of each folder above a change, when the changes were read. */
   readonly folders: ReadonlyMap<string, string>
   readonly owner: LandingWay['owner']
+  readonly afterwards: LandingWay['afterwards']
 }
 
 /** Puts these changes in force, all or none: see `land`. Fails with `special_file` if the command made a device. */
 export async function landChanges(
   changes: readonly Change[],
-  { inLayer, since, identities, folders, owner }: Landable,
+  { inLayer, since, identities, folders, owner, afterwards }: Landable,
   { history, signals = [], sinceOf = () => since.ctime }: LandingRequest,
 ): Promise<Landed> {
   const leftOut: string[] = []
@@ -58,7 +59,7 @@ export async function landChanges(
     if (to === undefined && had === 'none') continue
     items.push({ root, path, to: to ?? { kind: 'none' }, expect: { had, unchangedSince: sinceOf(change) } })
   }
-  return { effects: await land(items, { owner, history, signals }), leftOut }
+  return { effects: await land(items, { owner, history, signals, afterwards }), leftOut }
 }
 
 /** Undefined for what never lands. */

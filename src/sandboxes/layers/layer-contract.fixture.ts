@@ -26,7 +26,7 @@ export const user =
 /** Files, folders and a link of the user of the sandbox. */
 export function makeProject(): string {
   const project = mkdtempSync(join(tmpdir(), 'handrail-test-'))
-  onTestFinished(() => rmSync(project, { recursive: true, force: true }))
+  onTestFinished(() => removeClosed(project))
   mkdirSync(join(project, 'deep/er'), { recursive: true })
   mkdirSync(join(project, 'other'))
   for (const name of ['a', 'b', 'c', 'deep/x', 'deep/er/y', 'other/z'])
@@ -40,6 +40,12 @@ export function makeProject(): string {
     execFileSync('chgrp', ['-R', '7777', join(project, 'deep')])
   }
   return project
+}
+
+/** Removes a folder, also if what is in it is closed to its owner. */
+function removeClosed(folder: string): void {
+  execFileSync('chmod', ['-R', 'u+rwX', folder])
+  rmSync(folder, { recursive: true, force: true })
 }
 
 /** Everything below a folder with its kind, mode and content. */

@@ -87,6 +87,7 @@ export async function openLayer({ roots, user, launcher, way, signals = [] }: La
     const uppers = new Map(roots.map((root, at) => [root, upperIn(folder, at)]))
     const inLayer: InLayer = ({ root, path }) => join(uppers.get(root) ?? '', path)
     const owner = user.other ? { uid: user.uid, gid: user.gid } : undefined
+    const ending = createEnding()
     return {
       wrap: namespace.wrap,
       seen: namespace.seen,
@@ -109,9 +110,20 @@ export async function openLayer({ roots, user, launcher, way, signals = [] }: La
       digest: (changes) => digestChanges(changes, inLayer),
       contents: (change, maxBytes) => readChanged(change, inLayer, maxBytes),
       land: (changes, request) =>
-        landChanges(changes, { inLayer, since: request.since ?? since, identities, folders, owner }, request),
+        landChanges(
+          changes,
+          {
+            inLayer,
+            since: request.since ?? since,
+            identities,
+            folders,
+            owner,
+            afterwards: (work) => ending.add(work),
+          },
+          request,
+        ),
       async [Symbol.asyncDispose]() {
-        await namespace.close()
+        await Promise.all([namespace.close(), ending.end()])
         await removeFolder(folder, launcher)
       },
     }
@@ -149,6 +161,21 @@ async function copyRoots(
       return () => readCopy({ root, copy, known })
     }),
   )
+}
+
+/** Work that goes on by itself until the layer is disposed of. */
+function createEnding() {
+  const going = new Set<Promise<void>>()
+  return {
+    add(work: () => Promise<void>) {
+      const ended = work()
+        // The next start of Handrail removes what cannot be removed now.
+        .catch(() => {})
+        .finally(() => going.delete(ended))
+      going.add(ended)
+    },
+    end: () => Promise.all(going),
+  }
 }
 
 /** What is written to the layer of one root. */
@@ -200,7 +227,7 @@ function requirePrograms(): NamespacePrograms {
 
 /** A large folder is removed by programs of the system: they know names that are not text, and paths of any length, and this process goes on meanwhile. */
 async function removeFolder(folder: string, launcher: Launcher | undefined): Promise<void> {
-  if (removeSmallFolder(folder)) return
+  if (await removeSmallFolder(folder)) return
   const { sh } = requirePrograms()
   const remover = await startProgram({
     executable: sh,

@@ -1,10 +1,14 @@
 import { ToolFailure } from '../../contract/base/errors.ts'
-import { fateOf } from '../../kit/match/protected-path.ts'
+import { fateOf, isInRepository } from '../../kit/match/protected-path.ts'
 import { quoted } from '../../kit/text/quoted.ts'
 import type { Change } from './change.ts'
 
-/** Whether a change never lands, whatever permits it. A protected name that is a link may go: then nothing is in force there. */
+/**
+ * Whether a change never lands, whatever permits it. A protected name that is a link may go: then nothing is in force there. Git makes no links in its
+ * own folder.
+ */
 export function isRefused({ path, kind, had }: Change): boolean {
+  if (kind === 'link' && isInRepository(path)) return true
   return fateOf(path) === 'refused' && !(kind === 'none' && had === 'link')
 }
 

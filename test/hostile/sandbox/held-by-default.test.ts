@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import {
+  appendFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -11,6 +13,7 @@ import {
 import { join } from 'node:path'
 import { codeTools, resultText, type ApprovalRequest, type Policy, type RuntimeOptions } from 'handrail'
 import { expect, test } from 'vitest'
+import { atEnd } from '../../support/at-end.ts'
 import { giveAway, makeFolder, openRuntime } from '../../support/project.ts'
 import { imageOf } from '../../support/undo.ts'
 
@@ -20,13 +23,15 @@ interface Place {
   readonly decision?: 'allow_once' | 'deny'
   readonly policy?: Policy
   readonly sandbox?: RuntimeOptions['sandbox']
+  /** Where the project lies. */
+  readonly parent?: string
   /** What another program does while the person decides. */
   readonly meanwhile?: (project: string) => void
 }
 
 /** A runtime as it is without a word about held changes in its configuration. */
-async function open({ decision = 'allow_once', policy, sandbox, meanwhile }: Place = {}) {
-  const project = makeFolder(files)
+async function open({ decision = 'allow_once', policy, sandbox, parent, meanwhile }: Place = {}) {
+  const project = makeFolder(files, parent)
   const asked: ApprovalRequest[] = []
   const seen: ReturnType<typeof imageOf>[] = []
   const runtime = await openRuntime({
@@ -80,6 +85,24 @@ test('what a rule lets through to change files is in force at once, and a rule o
     expect(imageOf(project)).toEqual(before)
   }
 })
+
+test.each(['git diff', 'cd deep && git diff', 'set -e; export A=1; id; git diff | tac'])(
+  'what a program wrote that a rule lets look does not land, whatever the shell did before it: %s (PERM-10)',
+  async (line) => {
+    const policy = allow('git diff', 'cd *', 'set -e', 'export *', 'id', 'tac')
+    const { project, asked, shell } = await open({ policy, decision: 'deny' })
+    execFileSync('git', ['init', '-q', project])
+    // A program of the person, which their own settings name.
+    appendFileSync(join(project, '.git/config'), `[diff]\nexternal = "sh -c 'echo x > mark; echo ran'"\n`)
+    giveAway(project)
+    execFileSync('git', ['-c', `safe.directory=${project}`, '-C', project, 'add', 'deep'])
+    writeFileSync(join(project, 'deep/x.txt'), 'changed')
+    giveAway(project)
+    expect(await shell(line)).toMatchObject({ ok: false, error: { reason: 'denied' } })
+    expect(asked[0]?.preview.body).toContain('+ mark')
+    expect(existsSync(join(project, 'mark'))).toBe(false)
+  },
+)
 
 test('what is denied is named, and the output of a call that a rule lets through is there (PERM-10)', async () => {
   const deny = {
@@ -135,6 +158,40 @@ test('a rule on the words of a command covers what its program writes (PERM-10)'
   expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('one\ntwo\n')
 })
 
+test.runIf(process.getuid?.() === 0)(
+  'a root in which nothing can be held back now says what is in the way, and is tried again once that is gone (FS-43)',
+  async () => {
+    const { project, asked, shell } = await open({ sandbox: { hold: 'always' } })
+    const inner = join(project, 'deep')
+    execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', inner])
+    const refused = await shell('echo two >> a.txt').finally(() => execFileSync('umount', [inner]))
+    expect(refused).toMatchObject({
+      ok: false,
+      error: { code: 'SANDBOX.UNAVAILABLE', message: expect.stringContaining(`is mounted at "${inner}"`) },
+    })
+    expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('one\n')
+    expect(await shell('echo two >> a.txt')).toMatchObject({ ok: true, data: { changes: expect.anything() } })
+    expect(asked.at(-1)?.preview.body).toContain('+two')
+  },
+)
+
+test.runIf(process.getuid?.() === 0)(
+  'of what does not fit on the disk of the project nothing lands (FS-43)',
+  async () => {
+    const parent = makeFolder()
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k,mode=755', 'tmpfs', parent])
+    atEnd(() => void execFileSync('umount', ['--lazy', parent]))
+    const { project, shell } = await open({ parent })
+    const before = imageOf(project)
+    const line =
+      'rm a.txt; rm -r deep; for i in 1 2 3 4; do head -c 100000 /dev/zero | tr "\\0" x > new$i; done'
+    expect(await shell(line)).toMatchObject({ ok: false, error: { reason: 'no_space' } })
+    expect(imageOf(project)).toEqual(before)
+    expect(await shell('echo two >> a.txt')).toMatchObject({ ok: true })
+    expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('one\ntwo\n')
+  },
+)
+
 test('a rule for other folders holds no command back', async () => {
   const other = { effect: 'deny', resources: ['handrail:file:/srv/**'] } as const
   const { shell } = await open({ policy: { rules: [...(allow('sh *').rules ?? []), other] } })
@@ -176,6 +233,30 @@ test('git moves a folder, in a dry run too (FS-43)', async () => {
   expect(await shell('git mv deep moved')).toMatchObject({ ok: true })
   expect(readdirSync(join(project, 'moved')).toSorted()).toEqual(['er', 'x.txt'])
   expect(existsSync(join(project, 'deep'))).toBe(false)
+})
+
+test.each([
+  ['another command follows', 'git mv deep moved; git status --short'],
+  ['its error goes through a pipe', 'git mv deep moved 2>&1 | tail -3'],
+  ['a script goes on', `perl -e 'rename("deep", "moved") or warn "deep: $!"'`],
+])('a folder is renamed by the system call, also if %s (FS-43)', async (_what, line) => {
+  const { project, shell } = await open()
+  execFileSync('git', ['init', '-q', project])
+  giveAway(project)
+  expect(await shell('git add deep')).toMatchObject({ ok: true })
+  const result = await shell(line)
+  expect(result).toMatchObject({ ok: true, data: { exit_code: 0 } })
+  expect(resultText(result)).not.toMatch(/cross-device/i)
+  expect(readdirSync(join(project, 'moved')).toSorted()).toEqual(['er', 'x.txt'])
+  expect(existsSync(join(project, 'deep'))).toBe(false)
+})
+
+test('a command that shows a text about renames, and ends well, runs once (FS-43)', async () => {
+  const { project, shell } = await open()
+  writeFileSync(join(project, 'a.txt'), 'The system call fails then (EXDEV, "Invalid cross-device link").\n')
+  const result = await shell('cat a.txt; stat -f -c %T .')
+  expect(result.data).toMatchObject({ exit_code: 0 })
+  expect(resultText(result)).toMatch(/EXDEV[^]*overlayfs/)
 })
 
 test('in a copy of the roots the same holds as in a layer over them (FS-20, FS-49, FS-60)', async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
@@ -19,7 +20,7 @@ import { codeTools, type ApprovalAnswer, type ApprovalRequest, type Policy } fro
 import { expect, test } from 'vitest'
 import { atEnd, keepOpen } from '../../support/at-end.ts'
 import { findProcesses } from '../../support/processes.ts'
-import { openRuntime, makeFolder } from '../../support/project.ts'
+import { giveAway, openRuntime, makeFolder } from '../../support/project.ts'
 import { imageOf } from '../../support/undo.ts'
 import { atEveryEntrance, type EntranceOptions } from '../../support/sandbox-entrances.ts'
 
@@ -96,9 +97,8 @@ atEveryEntrance((open) => {
     const answer = await call('code.run_command', { argv: ['sh', '-c', 'echo new > made; echo x >> a.txt'] })
     expect(answer.ok).toBe(true)
     await expect.poll(() => seen).toContain('made')
-    // Root's is closed to commands, which never run as root. Any other user's could be entered.
-    const isOfRoot = process.getuid?.() === 0 && statSync(project).uid !== 4_242
-    expect(seen.some((name) => name.startsWith('.handrail-'))).toBe(isOfRoot)
+    // It lies in the folder for temporary files, on the same mount: no command sees that, and no watcher of the project.
+    expect(seen.some((name) => name.startsWith('.handrail-'))).toBe(false)
   })
 
   test('what a command closes to its own user stays as it was below (FS-45)', async () => {
@@ -349,19 +349,35 @@ test('inside of .git, what programs obey is asked about, and what git writes is 
     'mkdir -p .git/x/.git',
     'echo evil > .git/.envrc',
     'mkdir .git/y; echo x > .git/y/HEAD',
+    'mkdir .git/remotes; echo "URL: https://elsewhere.example/r" > .git/remotes/origin',
+    'mkdir .git/branches; echo https://elsewhere.example/r > .git/branches/b',
   ])
     expect({ line, result: await shell(line) }).toMatchObject({
       line,
       result: { ok: false, error: { reason: 'denied' } },
     })
-  expect(asked).toHaveLength(3)
+  expect(asked).toHaveLength(5)
   expect(
     await shell(
       'mkdir -p .git/logs/refs .git/refs/remotes/origin; echo x > .git/logs/HEAD; echo x > .git/refs/remotes/origin/HEAD',
     ),
   ).toMatchObject({ ok: true })
-  expect(asked).toHaveLength(3)
+  expect(asked).toHaveLength(5)
 })
+
+test.each(['COMMIT_EDITMSG', 'logs/HEAD', 'refs/heads/x', 'index', 'HEAD', 'info'])(
+  'no link lands in .git, through which git of the person would write elsewhere: %s (FS-49)',
+  async (name) => {
+    const policy: Policy = { allowBypass: true }
+    const { project, asked, shell } = await openHeld({ policy, mode: 'bypass' })
+    execFileSync('git', ['init', '-q', project])
+    giveAway(project)
+    const before = imageOf(project)
+    const line = `mkdir -p .git/logs; rm -rf .git/${name}; ln -s ../../a.txt .git/${name}`
+    expect(await shell(line)).toMatchObject({ ok: false, error: { reason: 'protected_path' } })
+    expect([imageOf(project), asked]).toEqual([before, []])
+  },
+)
 
 test('what a person must see comes first, however much there is, and no name forges a line (PERM-6)', async () => {
   const { asked, shell } = await openHeld({ answer: { decision: 'deny' } })

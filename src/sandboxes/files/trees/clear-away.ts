@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { chmodSync, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
+import { rmdir } from 'node:fs/promises'
 import { setImmediate as giveWay } from 'node:timers/promises'
 import { unfinishedName } from '../../leftovers/unfinished-files.ts'
 import type { PathHandle } from '../path-handle.ts'
@@ -13,25 +14,36 @@ type Place = Pick<Entry, 'directory' | 'name' | 'at'>
  */
 export function clearAway(entry: Place, most = Infinity): void {
   let cleared = 0
-  for (const at of clearEach(entry))
-    if (++cleared > most) throw new RangeError(`There is more at "${at}" than may be cleared away.`)
+  for (const { at, isFolder } of clearEach(entry)) {
+    if (++cleared > most) throw tooMany(at)
+    if (isFolder) rmdirSync(at)
+    else unlinkSync(at)
+  }
 }
 
 const perTurn = 500
 
-/** The same, while other work of this process goes on. */
-export async function clearAwayGently(entry: Place): Promise<void> {
+/** The same, while other work of this process goes on: on some disks it takes milliseconds to remove a folder. */
+export async function clearAwayGently(entry: Place, most = Infinity): Promise<void> {
   let cleared = 0
-  for (const _at of clearEach(entry)) if (++cleared % perTurn === 0) await giveWay()
+  for (const { at, isFolder } of clearEach(entry)) {
+    if (++cleared > most) throw tooMany(at)
+    if (isFolder) await rmdir(at)
+    else unlinkSync(at)
+    if (cleared % perTurn === 0) await giveWay()
+  }
 }
 
-/** Names each entry before it goes; those of a folder go before it. */
-function* clearEach(entry: Place): Generator<string, void> {
+function tooMany(at: string): RangeError {
+  return new RangeError(`There is more at "${at}" than may be cleared away.`)
+}
+
+/** Names each entry that is to be removed before the next one is asked for; those of a folder come before it. */
+function* clearEach(entry: Place): Generator<{ at: string; isFolder: boolean }, void> {
   const stat = lookAt(entry)
   if (stat === undefined) return
-  yield entry.at
   if (!stat.isDirectory()) {
-    unlinkSync(entry.at)
+    yield { at: entry.at, isFolder: false }
     return
   }
   {
@@ -42,7 +54,7 @@ function* clearEach(entry: Place): Generator<string, void> {
     for (const name of readdirSync(directory.self, { encoding: 'buffer' }))
       yield* clearEach(entryIn(directory, toText(directory, name)))
   }
-  rmdirSync(entry.at)
+  yield { at: entry.at, isFolder: true }
 }
 
 /** The name; something whose name is not text is given one. */

@@ -35,6 +35,13 @@ for (const name of changing) {
     },
   })
 }
+const { rmdir } = fs.promises
+Object.assign(fs.promises, {
+  rmdir: async (...args: Parameters<typeof rmdir>) => {
+    if (--left < 0) throw new Error('killed')
+    await rmdir(...args)
+  },
+})
 syncBuiltinESMExports()
 
 async function endsAfter(changes: number, work: () => Promise<unknown>): Promise<boolean> {

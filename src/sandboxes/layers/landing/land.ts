@@ -23,6 +23,8 @@ export interface LandingWay {
   readonly history: EffectHistory | undefined
   /** Ends it as long as nothing is in force. */
   readonly signals: readonly AbortSignal[]
+  /** Takes what is left to do when all is in force, and goes on by itself; absent: the landing ends with it. */
+  readonly afterwards?: ((work: () => Promise<void>) => void) | undefined
 }
 
 /**
@@ -80,6 +82,17 @@ export async function land(items: readonly LandingItem[], way: LandingWay): Prom
     throw left.length === 0 ? error : notPutBack(error, left)
   }
   end()
+  // What lies in a root is seen there.
+  if (
+    way.afterwards !== undefined &&
+    roots.every(({ folders, stage }) => stage.above.real !== folders.top.real)
+  ) {
+    const [clearing, handles] = [cleared.move(), open.move()]
+    way.afterwards(async () => {
+      using _handles = handles
+      await clearing.disposeAsync()
+    })
+  }
   return effects
 }
 

@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sweepLeftovers } from '../../places/sweep-leftovers.ts'
 import { landBoth, readTree, toBoth } from './two-trees.fixture.ts'
@@ -8,7 +9,8 @@ const isStage = (name: string): boolean => /^\.handrail-[0-9a-f]+\.tmp$/.test(na
 const both = toBoth(process.argv[2] ?? '')
 await sweepLeftovers()
 // Another Handrail of this machine may have taken the landing back, and still be clearing its stage away.
-for (let looks = 0; looks < 500 && readdirSync(both.root).some(isStage); looks++) await sleep(20)
+const hasStage = () => [both.root, tmpdir()].some((folder) => readdirSync(folder).some(isStage))
+for (let looks = 0; looks < 500 && hasStage(); looks++) await sleep(20)
 const now = readTree(both.root)
 console.log(JSON.stringify(now))
 if (process.argv[3] === 'land')

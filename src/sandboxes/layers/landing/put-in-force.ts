@@ -9,7 +9,7 @@ import { changedSince, takenSince, toLandingFailure } from './landing-failure.ts
 import type { LandingNote, NotedUnit } from './landing-note.ts'
 import { openForMoving, openModes, setModes } from './modes.ts'
 import type { Unit } from './plan.ts'
-import type { HeldRoots } from './stage.ts'
+import { nameOfBefore, nameOfNew, type HeldRoots, type Stage } from './stage.ts'
 import { createTurns } from './turns.ts'
 import { walkBelow } from './walk-below.ts'
 
@@ -51,9 +51,9 @@ export async function putInForce(
       const folder = held.folders.at(dirname(item.path))
       const name = basename(item.path)
       const place = { folder, name, at: `${folder.self}/${name}`, path }
-      if (each.unit.step === 'remove') await remove(each, place, { befores: held.stage.befores, touched })
+      if (each.unit.step === 'remove') await remove(each, place, { stage: held.stage, touched })
       else if (each.unit.step === 'replace') replace(each, place, held.stage)
-      else create(each, place, held.stage.news)
+      else create(each, place, held.stage)
     } catch (error) {
       throw toLandingFailure(error, path)
     }
@@ -69,9 +69,9 @@ function isSame(one: BigIntStats, other: BigIntStats): boolean {
 async function remove(
   { unit, noted, before }: ReadyUnit,
   { folder, name, at, path }: Place,
-  { befores, touched }: { befores: PathHandle; touched: Set<bigint> },
+  { stage, touched }: { stage: Stage; touched: Set<bigint> },
 ): Promise<void> {
-  const aside = `${befores.self}/${noted.number}`
+  const aside = `${stage.self.self}/${nameOfBefore(noted.number)}`
   if (before?.isDirectory() !== true) {
     renameSync(at, aside)
     requireMoved(before, lookAt(aside), path)
@@ -88,7 +88,7 @@ async function remove(
   }
   const { expect } = unit.item
   if ('state' in expect) return
-  using moved = holdIn(befores, `${noted.number}`)
+  using moved = holdIn(stage.self, nameOfBefore(noted.number))
   await walkBelow(moved, (found) => {
     if (found.stat.ctimeNs > expect.unchangedSince && !touched.has(found.stat.ino))
       throw changedSince(join(path, found.path))
@@ -97,13 +97,9 @@ async function remove(
 }
 
 /** The name is there all the time, unless the file system knows no hard links. */
-function replace(
-  { noted, before }: ReadyUnit,
-  { at, path }: Place,
-  stage: { befores: PathHandle; news: PathHandle },
-): void {
-  const aside = `${stage.befores.self}/${noted.number}`
-  const made = `${stage.news.self}/${noted.number}`
+function replace({ noted, before }: ReadyUnit, { at, path }: Place, { self: stage }: Stage): void {
+  const aside = `${stage.self}/${nameOfBefore(noted.number)}`
+  const made = `${stage.self}/${nameOfNew(noted.number)}`
   if (link(at, aside)) {
     requireMoved(before, lookAt(aside), path)
     renameSync(made, at)
@@ -129,8 +125,8 @@ function link(from: string, to: string): boolean {
   }
 }
 
-function create({ unit, noted }: ReadyUnit, { folder, name, at, path }: Place, news: PathHandle): void {
-  const made = `${news.self}/${noted.number}`
+function create({ unit, noted }: ReadyUnit, { folder, name, at, path }: Place, { self: stage }: Stage): void {
+  const made = `${stage.self}/${nameOfNew(noted.number)}`
   const { to } = unit.item
   if (to.kind !== 'directory') {
     createOnly(made, at, path)

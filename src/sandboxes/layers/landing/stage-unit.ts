@@ -24,7 +24,7 @@ import { give, ownerOf } from './give.ts'
 import type { LandingItem, Owner, Target } from './item.ts'
 import { toLandingFailure } from './landing-failure.ts'
 import type { Unit } from './plan.ts'
-import type { Stage } from './stage.ts'
+import { nameOfNew, type Stage } from './stage.ts'
 import { createTurns } from './turns.ts'
 
 /** How things are staged. */
@@ -55,7 +55,7 @@ export async function stageUnit(
     before,
     unowned: before === undefined ? ownerOfNew(above) : ownerOf(before),
   }
-  const place = `${stage.news.self}/${number}`
+  const place = `${stage.self.self}/${nameOfNew(number)}`
   if (unit.item.to.kind === 'directory') await stageFolder(stage, { unit, number }, way)
   else await stageEntry(place, unit.item, way)
   const made = lookAt(place)
@@ -74,8 +74,8 @@ async function stageFolder(
   { unit, number }: Pick<Staged, 'unit' | 'number'>,
   way: Way,
 ): Promise<void> {
-  const top = `${number}`
-  using folders = holdFolders(holdIn(stage.self, 'new'))
+  const top = nameOfNew(number)
+  using folders = holdFolders(holdIn(stage.above, stage.name))
   const closing: { at: string; to: Extract<Target, { kind: 'directory' }> }[] = []
   const turns = createTurns()
   for (const item of [unit.item, ...unit.below]) {

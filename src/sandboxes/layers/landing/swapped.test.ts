@@ -21,8 +21,8 @@ for (;;) {
   quietly(() => unlinkSync(root + '/d'))
   quietly(() => renameSync(root + '/other', root + '/d'))
   for (const name of readdirSync(root).filter((each) => each.startsWith('.handrail-')))
-    for (const part of ['new', 'before']) {
-      const at = root + '/' + name + '/' + part
+    for (const part of ['', '/new-0', '/before-0']) {
+      const at = root + '/' + name + part
       quietly(() => renameSync(at, at + 'x'))
       quietly(() => symlinkSync(outside, at))
       quietly(() => unlinkSync(at))

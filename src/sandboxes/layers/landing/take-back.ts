@@ -9,7 +9,7 @@ import { holdIn, type Folders } from './folders.ts'
 import { isMarked, type LandingNote, type NotedUnit } from './landing-note.ts'
 import { openForMoving, openModes, restoreModes } from './modes.ts'
 import type { NotTakenBack } from './not-taken-back.ts'
-import type { HeldRoot, HeldRoots } from './stage.ts'
+import { nameOfBefore, nameOfNew, type HeldRoot, type HeldRoots } from './stage.ts'
 import { createTurns } from './turns.ts'
 
 /**
@@ -43,7 +43,7 @@ interface Held extends HeldRoot {
 /** Returns undefined if the place is as it was before; else where the content of before is kept, `''` if there was none. */
 async function takeUnitBack(unit: NotedUnit, held: Held): Promise<string | undefined> {
   const { folders, stage } = held
-  const old = { at: `${stage.befores.self}/${unit.number}` }
+  const old = { at: `${stage.self.self}/${nameOfBefore(unit.number)}` }
   const before = lookAt(old.at)
   const folder = folderOf(unit, folders)
   if (folder === undefined) return before && keepAt(folders.top, unit, { held, before })
@@ -93,14 +93,14 @@ async function takeNewAway(
     throw error
   }
   openForMoving(top)
-  renameSync(at, `${held.stage.news.self}/${unit.number}`)
+  renameSync(at, `${held.stage.self.self}/${nameOfNew(unit.number)}`)
   return undefined
 }
 
 function moveFolderBack(unit: NotedUnit, { held, folder }: { held: Held; folder: PathHandle }): void {
-  using top = holdIn(held.stage.befores, `${unit.number}`)
+  using top = holdIn(held.stage.self, nameOfBefore(unit.number))
   openForMoving(top)
-  renameSync(`${held.stage.befores.self}/${unit.number}`, `${folder.self}/${basename(unit.path)}`)
+  renameSync(`${held.stage.self.self}/${nameOfBefore(unit.number)}`, `${folder.self}/${basename(unit.path)}`)
   if (unit.before !== undefined) chmodSync(top.self, unit.before.mode)
 }
 
@@ -114,7 +114,7 @@ function keepAt(
   const name = basename(unit.path)
   const mark = `before-${stage.name.slice('.handrail-'.length).slice(0, 8)}-${unit.number}`
   const kept = Buffer.byteLength(name) < 200 ? `${name}.${mark}` : mark
-  const from = `${stage.befores.self}/${unit.number}`
+  const from = `${stage.self.self}/${nameOfBefore(unit.number)}`
   const to = `${folder.self}/${kept}`
   const there = lookAt(to)
   if (there?.ino === before.ino) return join(folder.real, kept)
