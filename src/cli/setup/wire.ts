@@ -6,7 +6,7 @@ import { rememberStart } from '../../config/last-start.ts'
 import { loadConfiguration } from '../../config/load-configuration.ts'
 import { loadUpstreams, upstreamSecrets } from '../../config/servers/load-upstreams.ts'
 import type { Approver } from '../../contract/approval.ts'
-import type { Configuration, toolGroups } from '../../contract/configuration.ts'
+import type { AgentsConfiguration, Configuration, toolGroups } from '../../contract/configuration.ts'
 import type { ElicitationHandler } from '../../contract/base/elicitation.ts'
 import type { MemoryOptions } from '../../contract/services/memory.ts'
 import type { SkillRegistry } from '../../contract/services/skill.ts'
@@ -27,6 +27,7 @@ import { jobTools } from '../../compose/sources/job-tools.ts'
 import { searchTools } from '../../compose/sources/search-tools.ts'
 import { mcpTools } from '../../compose/sources/mcp-tools.ts'
 import { expandHome, realPlace } from '../../compose/options/resolve-places.ts'
+import type { AgentOptions } from '../../compose/options/agent-options.ts'
 import type { RuntimeOptions } from '../../compose/options/runtime-options.ts'
 import { delegationTools } from '../../compose/sources/delegation-tools.ts'
 import { memoryTools } from '../../compose/sources/memory-tools.ts'
@@ -177,10 +178,17 @@ interface WireChoices {
   observes?: boolean
   /** What agents work with that calls and schedules start. */
   agentModel?: AgentModelChoice | undefined
+  /** Loads the models of the configuration that calls may name. Default: they name none, as the command starts no agents. */
+  namedModels?: LoadNamedModels
 }
 
 /** With what agents work, and what it costs if the person's prices say so. */
-export type AgentModelChoice = Pick<NonNullable<RuntimeOptions['agents']>, 'model' | 'price'>
+export type AgentModelChoice = Pick<AgentOptions, 'model' | 'price'>
+
+/** Loads models by the names that calls use. */
+export type LoadNamedModels = (
+  models: NonNullable<AgentsConfiguration['models']>,
+) => Promise<Pick<AgentOptions, 'models' | 'prices'>>
 
 /**
  * The runtime of a command line: the person's configuration and policy, the built-in tools, and the store in their home. With
@@ -200,9 +208,11 @@ export async function wireRuntime(
     upstreams = 'known',
     observes = false,
     agentModel,
+    namedModels,
   }: WireChoices = {},
 ): Promise<Runtime> {
-  const options = wireOptions(places, undefined, observes)
+  const { options, configured } = readOptions(places, undefined, observes)
+  const named = configured && (await namedModels?.(configured))
   if (keep) {
     makeHome(places.home)
     rememberStart(places.home)
@@ -221,7 +231,7 @@ export async function wireRuntime(
     }),
     // The agent isolates what it runs; here nothing is run, and so nothing has to be isolated.
     ...(observes && { sandbox: 'host' }),
-    ...(agentModel !== undefined && { agents: { ...options.agents, ...agentModel } }),
+    agents: { ...options.agents, ...agentModel, ...named },
     ...(approve !== undefined && { approve }),
     ...(elicit !== undefined && { elicit }),
     ...(observers !== undefined && { observers }),
@@ -236,6 +246,15 @@ export async function wireRuntime(
  * tools.
  */
 export function wireOptions(places: Places, instead?: Policy, observes = false): RuntimeOptions {
+  return readOptions(places, instead, observes).options
+}
+
+/** The same, and the models of the configuration, which are loaded only where agents may start. */
+function readOptions(
+  places: Places,
+  instead: Policy | undefined,
+  observes: boolean,
+): { options: RuntimeOptions; configured: AgentsConfiguration['models'] } {
   const checker = createSchemaChecker()
   const { configuration, policy, project, notices } = loadConfiguration(places, checker, instead)
   for (const notice of notices) process.stderr.write(`handrail: ${showLine(notice)}\n`)
@@ -248,6 +267,7 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
     commands,
     languageServers,
     toolGroups,
+    agents: { models: configured } = {},
     workerPools,
     skills,
     caplets,
@@ -276,7 +296,7 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
     ),
     ...upstreamSecrets(loadUpstreams(places.mcp, { checker: createSchemaChecker(), home: homedir() })),
   ]
-  return {
+  const wired: RuntimeOptions = {
     ...options,
     project: places.project,
     projectConfiguration: project,
@@ -291,6 +311,7 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
     secrets: readSecrets(webSearch?.secret, ...wanted),
     sensitivePaths: [...(configuration.sensitivePaths ?? []), places.home],
   }
+  return { options: wired, configured }
 }
 
 /** The skills of a command line. */
