@@ -28,6 +28,7 @@ export type {
   ModelPrice,
   RunEndReason,
   RunEvent,
+  RunJob,
   RunResult,
   RunTask,
   RunUsage,

@@ -134,3 +134,44 @@ test('a model of config.json that cannot be loaded ends a run before it asks or 
   expect(existsSync(join(of.home, 'store.db'))).toBe(false)
   expect((await handrail(of, ['tools'])).code).toBe(0)
 })
+
+test('the end of a run says which agents and commands it interrupts, and how they go on (AGENT-3, FILE-7)', async () => {
+  const { of, fast } = await withFastModel([{ text: 'I begin.', hangs: true }, { text: 'It is swept.' }])
+  const sweep = { task: 'Sweep\n the floor.', model: 'fast', background: true }
+  const calls: Answer = {
+    calls: [
+      { id: 'a', tool: 'agent.create_sub_agent', input: sweep },
+      { id: 'b', tool: 'code.run_command', input: { argv: ['sleep', '600'], background: true } },
+    ],
+  }
+  const argv = ['go', '--approve', 'once']
+  const first = await runModel(of, [calls, { text: 'They work.' }], { argv })
+  expect([first.code, first.stdout]).toEqual([0, 'They work.\n'])
+  const [agent, run] = await listRuns(of)
+  expect(first.stderr).toContain(
+    `handrail: the end of the run interrupts the agent ${agent?.id} (Sweep the floor.); it goes on when the run does\n`,
+  )
+  expect(first.stderr).toMatch(/interrupts the command job_\w+ \(sleep 600\)\n/)
+  expect(first.stderr).toContain(`Go on: handrail run --resume ${run?.id} "<what comes next>"\n`)
+
+  const wait: Answer = { calls: [{ tool: 'job.output', input: { id: agent?.id, wait_ms: 60_000 } }] }
+  const again = await runModel(of, [wait, { text: 'All is done.' }], {
+    argv: ['and now?', '--resume', run?.id ?? '', '--json'],
+  })
+  expect(fast.asked).toHaveLength(2)
+  const last = JSON.parse(again.stdout.trimEnd().split('\n').at(-1) ?? '') as { result: object }
+  expect(last.result).toMatchObject({ endReason: 'completed' })
+  expect(last.result).not.toHaveProperty('atWork')
+})
+
+test('as JSON the end of a run names what it interrupts (AGENT-3)', async () => {
+  const { of } = await withFastModel([{ text: 'I begin.', hangs: true }])
+  const sweep = { task: 'Sweep.', model: 'fast', background: true }
+  const calls: Answer = { calls: [{ tool: 'agent.create_sub_agent', input: sweep }] }
+  const { stdout } = await runModel(of, [calls, { text: 'It works.' }], { argv: ['go', '--json'] })
+  const [agent] = await listRuns(of)
+  expect(JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
+    type: 'run_ended',
+    result: { atWork: [{ id: agent?.id, kind: 'agent', title: 'Sweep.' }] },
+  })
+})
