@@ -87,6 +87,13 @@ test('a call of handrail run names a model of config.json, which its agent works
   expect([again.code, again.stdout]).toEqual([0, 'It is written.\n'])
   expect([fast.asked.length, server.asked.length]).toEqual([2, 1])
 
+  // A command that loads no model decides by the same policy.
+  await handrail(of, ['call', 'code.read_file', '{"path":"a.txt"}'])
+  const { stdout } = await handrail(of, ['evidence', 'export'])
+  const policies = [...stdout.matchAll(/\\"policy\\":\\"([\w-]+)/g)].map(([, policy]) => policy)
+  expect(policies.length).toBeGreaterThan(3)
+  expect(new Set(policies).size).toBe(1)
+
   const unknown = await runModel(of, [startOn('slow', 'again'), { text: 'No such model.' }], { argv: ['go'] })
   expect(JSON.stringify(unknown.asked[1]?.body)).toContain('The model \\"slow\\" is not known here')
 })
