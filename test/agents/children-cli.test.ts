@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
+import { createRuntime } from 'handrail'
 import { expect, test } from 'vitest'
 import { atEnd } from '../support/at-end.ts'
 import { handrail, makePlace } from '../support/command-line.ts'
@@ -181,4 +182,23 @@ test('as JSON the end of a run names what it interrupts (AGENT-3)', async () => 
     type: 'run_ended',
     result: { atWork: [{ id: agent?.id, kind: 'agent', title: 'Sweep.' }] },
   })
+})
+
+test('runs of a version that kept no list of them are listed behind those of now (AGENT-3)', async () => {
+  const of = place()
+  for (const task of ['one', 'two']) await runModel(of, [{ text: 'Done.' }], { argv: [task] })
+  const [two, one] = await listRuns(of)
+  const runtime = await createRuntime({ project: of.project, home: of.user, store: { path: of.store } })
+  const tenant = 'local'
+  const { store } = runtime
+  const starts = store.documents({ tenant, kind: 'run_start' })
+  await store.append([], { documents: starts.map((each) => ({ ...each, tenant, value: undefined })) })
+  await runtime.close()
+  await runModel(of, [{ text: 'Done.' }], { argv: ['three'] })
+
+  const [three, ...before] = await listRuns(of)
+  expect(before).toEqual([two, one])
+  const limited = await handrail(of, ['runs', '--limit', '2', '--json'])
+  expect(JSON.parse(limited.stdout)).toEqual([three, two])
+  expect((await handrail(of, ['runs', 'show', one?.id ?? ''])).stdout).toContain('one')
 })
