@@ -19,7 +19,11 @@ export type {
   TeamPlace,
   Teams,
 } from './contract/services/teams.ts'
-export type { WorkerPoolConfiguration } from './contract/configuration.ts'
+export type {
+  AgentsConfiguration,
+  NamedModelConfiguration,
+  WorkerPoolConfiguration,
+} from './contract/configuration.ts'
 export type {
   AgentMessage,
   AgentModel,

@@ -249,7 +249,7 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
   return readOptions(places, instead, observes).options
 }
 
-/** The same, and the models of the configuration, which are loaded only where agents may start. */
+/** The same, and the models of the configuration, which are loaded only if agents may start. */
 function readOptions(
   places: Places,
   instead: Policy | undefined,
