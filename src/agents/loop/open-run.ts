@@ -205,7 +205,7 @@ function toOpenRun(
     async save(change, added = [], { note, documents = [], early = false } = {}) {
       const first = this.kept.nodes
       const { brief } = this
-      const isNew = !isSameBrief(briefed, brief)
+      const isNew = briefed !== brief && !isSameBrief(briefed, brief)
       const named = added.map(
         (node, index): TranscriptNode =>
           ({ ...node, id: `${id}.${first + index + 1}`, at: ports.now() }) as TranscriptNode,
