@@ -19,7 +19,11 @@ export type {
   TeamPlace,
   Teams,
 } from './contract/services/teams.ts'
-export type { WorkerPoolConfiguration } from './contract/configuration.ts'
+export type {
+  AgentsConfiguration,
+  NamedModelConfiguration,
+  WorkerPoolConfiguration,
+} from './contract/configuration.ts'
 export type {
   AgentMessage,
   AgentModel,
@@ -28,6 +32,7 @@ export type {
   ModelPrice,
   RunEndReason,
   RunEvent,
+  RunJob,
   RunResult,
   RunTask,
   RunUsage,

@@ -1,4 +1,3 @@
-import type { AgentModel } from '../contract/agent-run.ts'
 import type { DecisionPoint } from '../contract/decision-point.ts'
 import type { TenantPolicy } from '../contract/policy.ts'
 import { canonicalJson } from '../kit/json/canonical-json.ts'
@@ -68,10 +67,10 @@ export function digestOptions(deciding: Deciding): string {
 export function describeOptions({ options, resolved, own, points }: Deciding): object {
   const left = new Set<string>([...aside, ...resolvedElsewhere])
   const rest = Object.entries(options).filter(([name]) => !left.has(name))
-  const { now: _now, tick: _tick, env, ...places } = resolved
+  const { now: _now, tick: _tick, agents: _agents, env, ...places } = resolved
   return {
     ...Object.fromEntries(rest),
-    ...(options.agents !== undefined && { agents: describeAgents(options.agents) }),
+    ...describeAgents(options.agents),
     allowedTools: options.allowedTools ?? [],
     decisionPoints: points.map((point) => [point.id, point.digest]),
     hooks: (options.hooks ?? []).map(describeHook),
@@ -85,14 +84,10 @@ export function describeOptions({ options, resolved, own, points }: Deciding): o
   }
 }
 
-/** A model is known by its name: what else an SDK keeps in it may hold a key. */
-function describeAgents({ model, models = {}, ...rest }: NonNullable<RuntimeOptions['agents']>): object {
-  const nameOf = ({ provider, modelId }: AgentModel): string => `${provider}/${modelId}`
-  return {
-    ...rest,
-    model: model && nameOf(model),
-    models: Object.fromEntries(Object.entries(models).map(([name, each]) => [name, nameOf(each)])),
-  }
+/** How many agents there may be. With which models they work, and what those cost, decides nothing about a call, and not every command loads them. */
+function describeAgents(agents: RuntimeOptions['agents'] = {}): object {
+  const { model: _model, price: _price, models: _models, prices: _prices, ...bounds } = agents
+  return Object.keys(bounds).length === 0 ? {} : { agents: bounds }
 }
 
 /** A sandbox of the host program's own is known as that only. */

@@ -5,6 +5,7 @@ import type { SandboxKind } from '../contract/services/sandbox.ts'
 import { pointerTo } from '../kit/json/json-pointer.ts'
 import { poolId, poolIdForm } from '../kit/match/pool-id.ts'
 import { checkA2a } from './check-a2a.ts'
+import { checkAgentModels } from './check-agent-models.ts'
 import { checkCommands } from './check-commands.ts'
 import { checkLanguageServers } from './check-language-servers.ts'
 import { checkEach } from './base/check-lists.ts'
@@ -35,6 +36,7 @@ export function checkConfiguration(configuration: Configuration): Issue[] {
     ...checkTriggers(configuration.triggers),
     ...checkModelSettings(configuration.modelSettings),
     ...checkSandbox(configuration.sandbox),
+    ...checkAgentModels(configuration.agents?.models),
     ...checkWorkerPools(configuration.workerPools),
     ...(configuration.hooks ?? []).flatMap((hook, index) =>
       checkHook(hook).map((issue) => ({ ...issue, pointer: `/hooks/${index}${issue.pointer}` })),

@@ -206,6 +206,28 @@ const undo: JsonSchema = {
   },
 }
 
+const agents: JsonSchema = object(
+  {
+    models: {
+      type: 'object',
+      description:
+        'Models that calls and agent definitions may name, by those names. Default: none, so that agents work with the model of who started them.',
+      additionalProperties: {
+        type: ['string', 'object'],
+        additionalProperties: false,
+        description:
+          'A model as "handrail run --model" takes it. "openai/gpt-5" is short for {"model": "openai/gpt-5"}.',
+        required: ['model'],
+        properties: {
+          model: described(text, 'The model, such as "openai/gpt-5".'),
+          baseUrl: described(text, 'Where its provider answers, such as a server of your own.'),
+        },
+      },
+    },
+  },
+  { description: 'With what agents work that calls start.' },
+)
+
 const workerPools: JsonSchema = {
   type: 'object',
   minProperties: 1,
@@ -249,6 +271,7 @@ export const configurationSchema: JsonSchema = object(
       description:
         'Groups of built-in tools beside those for files, commands, jobs, artifacts and the web: agent starts agents, teams and workers, memory keeps facts and recalls them, plan has plan mode and todos, skill lists skills and loads them, task has tasks whose steps workers claim, user asks the person. Default: none.',
     },
+    agents,
     workerPools,
     skills: object(
       {

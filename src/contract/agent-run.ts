@@ -1,3 +1,4 @@
+import type { Job } from './services/job.ts'
 import type { Presentation } from './base/call.ts'
 import type { CallError } from './base/errors.ts'
 import type { Json } from './base/json.ts'
@@ -98,8 +99,16 @@ export interface RunResult {
   readonly usage: RunUsage
   /** What waits for a person, if the run ended for it. */
   readonly waiting: readonly PendingApproval[]
+  /**
+   * Jobs that the session had under way when the run ended; absent without one. They end with their session, and so with a run that opened it, but for those
+   * whose tool survives that. An agent goes on when the run does.
+   */
+  readonly atWork?: readonly RunJob[]
   readonly error?: CallError
 }
+
+/** A job as the end of a run tells of it. */
+export type RunJob = Pick<Job, 'id' | 'kind' | 'title'>
 
 /** What happens in a run, as it happens. */
 export type RunEvent =

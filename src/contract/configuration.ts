@@ -164,6 +164,20 @@ export interface WorkerPoolConfiguration {
   allowedTools?: readonly string[]
 }
 
+/** A model that calls and agent definitions may name. */
+export interface NamedModelConfiguration {
+  /** As `--model` takes it, such as `openai/gpt-5`. */
+  model: string
+  /** Where its provider answers. Default: where its package says. */
+  baseUrl?: string
+}
+
+/** With what agents work that calls start. */
+export interface AgentsConfiguration {
+  /** By the names that calls and definitions use. Default: none, so that agents work with the model of who started them. */
+  models?: { readonly [name: string]: string | NamedModelConfiguration }
+}
+
 /** Which skills of others there are. */
 export interface SkillsConfiguration {
   /** Names of packages with skills, which lie in the `node_modules` of the project. Default: none. */
@@ -226,6 +240,8 @@ export interface Configuration {
   memory?: MemoryConfiguration
   /** What commands may reach of the network, and the secrets that they get. */
   commands?: CommandsConfiguration
+  /** With what agents work that calls start. */
+  agents?: AgentsConfiguration
   /** Workers by the ids of their pools. Default: a pool `default` of 4. */
   workerPools?: { readonly [pool: string]: WorkerPoolConfiguration }
   /** What `code.lsp` asks, by name, beside the servers that it knows: `typescript`, `rust`, `go`, `python`, `pylsp`, `clangd`. */

@@ -1,10 +1,12 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { codeTools, defineTool, jobTools, type Policy, type RuntimeOptions, type Session } from 'handrail'
 import { createAgentDefinitionRegistry, delegationTools, type AgentDefinition } from 'handrail/agents'
 import { explainCall } from 'handrail/replay'
 import { planTools } from 'handrail/tools'
 import { expect, test } from 'vitest'
+import { atEnd } from '../support/at-end.ts'
 import { modelSaying, toldResults, type ModelAsked, type Said } from '../support/mock-model.ts'
 import { giveAway, makeFolder, openRuntime, personSaying } from '../support/project.ts'
 import { gitAsOwner, makeRepository } from '../support/repository.ts'
@@ -470,3 +472,33 @@ function never({ abortSignal }: ModelAsked): Promise<Said> {
     abortSignal?.addEventListener('abort', () => reject(abortSignal.reason as Error)),
   )
 }
+
+test.runIf(process.getuid?.() === 0)(
+  'where the user of the sandbox may not write in the project, a worktree is refused before anybody is asked, with what to do (AGENT-2, BI-6)',
+  async () => {
+    const project = mkdtempSync(join(tmpdir(), 'handrail-test-'))
+    atEnd(() => rmSync(project, { recursive: true, force: true }))
+    writeFileSync(join(project, 'a.txt'), 'alpha\n')
+    makeRepository(project)
+    chmodSync(project, 0o755)
+    const person = personSaying('allow_once')
+    const { model } = modelSaying([{ text: 'Done.' }])
+    const options = {
+      project,
+      agents: { model },
+      policy: {},
+      sandbox: 'bubblewrap',
+      approve: person.approve,
+    } as const
+    const session = (await open(options)).session()
+    const { error } = await create(session)
+    expect(error).toMatchObject({ reason: 'no_isolation', data: { because: 'permission_denied' } })
+    expect(error?.message).toContain(
+      'Commands run as nobody, who may not write in ".git", so git can make no worktree there. The operator gives the folder of the project to that user with "chown -R nobody", or names one who may',
+    )
+    expect(person.asked).toEqual([])
+    expect(branchesOf(project)).toBe('main')
+    giveAway(project)
+    expect((await create(session)).error).toBeUndefined()
+  },
+)

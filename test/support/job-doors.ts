@@ -56,7 +56,7 @@ export function atEitherDoor(tests: (open: OpenDoor) => void): void {
 
 async function openLibrary({ files, configuration = {}, policy, says }: DoorOptions = {}): Promise<Door> {
   const place = makePlace(files)
-  const { shell, commands, languageServers, webSearch: _, ...options } = configuration
+  const { shell, commands, languageServers, webSearch: _, agents: __, ...options } = configuration
   const runtime = await createRuntime({
     project: place.project,
     home: place.user,

@@ -115,7 +115,7 @@ export async function openLibrary(
 ): Promise<Entrance> {
   const { files, configuration = {}, env = {}, policy, secret, says = 'allow_for_session' } = options
   const place = makePlace(files, declaredOf(options))
-  const { shell, commands, webSearch: _, ...rest } = configuration
+  const { shell, commands, webSearch: _, agents: __, ...rest } = configuration
   const runtime = await withEnvironment(env, () =>
     createRuntime({
       project: place.project,

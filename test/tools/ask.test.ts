@@ -139,3 +139,45 @@ test('a child asks the person of the session above, and an abort takes the quest
   await parent.close()
   expect([(await waiting).outcome, signal.aborted]).toEqual(['aborted', true])
 })
+
+test('options are labels or labels with what they mean, by every name of the tool, and a header stands over its question (BI-1)', async () => {
+  const mixed = ['SQLite', { label: 'Postgres', description: 'A server.' }]
+  const asking = { question: 'Which?', options: mixed }
+  const forms = [
+    ['user.ask', { ...asking, header: 'Store' }, 'Store'],
+    ['AskUserQuestion', { questions: [{ ...asking, header: 'Store' }] }, 'Store'],
+    ['AskUserQuestion', { questions: [asking] }, 'Answer'],
+    ['AskUser', asking, 'Answer'],
+  ] as const
+  for (const [tool, input, title] of forms) {
+    const person = personAnswering({ chosen_1: 'SQLite' })
+    const runtime = await open({ elicit: person.elicit })
+    const presentation = tool === 'user.ask' ? 'canonical' : 'compatible'
+    const result = await runtime.session().call(tool, { ...input }, { presentation })
+    expect(result).toMatchObject({ ok: true, data: { answers: [{ chosen: ['SQLite'] }] } })
+    expect(person.asked).toMatchObject([
+      {
+        message: 'Which?',
+        schema: {
+          properties: {
+            chosen_1: {
+              title,
+              oneOf: [
+                { const: 'SQLite', title: 'SQLite' },
+                { const: 'Postgres', title: 'Postgres: A server.' },
+              ],
+            },
+          },
+        },
+      },
+    ])
+  }
+})
+
+test('an option that is nothing to choose is named with its place (BI-1)', async () => {
+  const runtime = await open({ elicit: personAnswering({}).elicit })
+  for (const options of [['a', 3], ['a', { name: 'b' }], ['a', ''], ['a', 'a'], []]) {
+    const { error } = await runtime.session().call('user.ask', { question: 'Which?', options })
+    expect([options, error?.message]).toEqual([options, expect.stringMatching(/options|"a" is there twice/)])
+  }
+})

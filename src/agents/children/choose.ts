@@ -43,7 +43,7 @@ export function findModel(
     reason: 'no_model',
     message:
       name === undefined
-        ? 'No model is configured that an agent could work with. The operator sets one with "agents.model".'
+        ? 'No model is configured that an agent could work with. The operator sets one with "--model" at the command line, or "agents.model" in a program.'
         : `The model "${name}" is not known here. Leave it out, or let the operator add it to "agents.models".`,
     data: name === undefined ? {} : { model: name },
   })

@@ -6,17 +6,24 @@ import type {
   WorkerOrder,
   WorkerReport,
 } from '../../contract/services/child-agents.ts'
-import { ToolFailure } from '../../contract/base/errors.ts'
+import { SetupError, ToolFailure } from '../../contract/base/errors.ts'
 import type { Session } from '../../contract/runtime.ts'
 import type { KeptRun } from '../loop/run-book.ts'
 import { toAgent } from './background.ts'
 import type { ChildPorts } from './child-ports.ts'
 import { findDefinition } from './choose.ts'
 import { closeSteps, toClaims, toWish } from './dispatch-worker.ts'
-import { countChild, placeOf } from './find-child-place.ts'
+import {
+  agentRuns,
+  countChild,
+  placeOf,
+  placeOfResumed,
+  unknownAgent,
+  type ResumedAt,
+} from './find-child-place.ts'
 import { toPresent, toReport, toRunning } from './reports.ts'
 import { followAgent, resumeAgents } from './resume-agents.ts'
-import { prepareChild, type PreparedChild, type Start } from './start-child.ts'
+import { prepareChild, prepareResumed, type PreparedChild, type Start } from './start-child.ts'
 import { toTeamCaller } from './to-team-caller.ts'
 import { createWorkerPools } from './worker-pools.ts'
 import { closeWorktree, findWorktree } from './worktree.ts'
@@ -33,14 +40,21 @@ export function createAgentHost(ports: ChildPorts): ResumingHost {
   const pools = createWorkerPools(ports)
   /** Agents that went on with their session; the call that started one may be made again, as it was cut off too. */
   const resumed = new Set<string>()
-  const start = async (wish: ChildWish, about: Omit<Start, 'joined'>): Promise<ChildReport> => {
+  const start = async (
+    wish: ChildWish,
+    about: Omit<Start, 'joined'>,
+    resumedAt?: ResumedAt,
+  ): Promise<ChildReport> => {
     const { call, id, before } = about
     if (about.ended !== undefined) return tellEnded(about.ended, wish, about)
     const member = toTeamCaller({ ...call, redact: (text) => text, ended: () => call.signal.aborted }, ports)
     const joined = wish.team && (await ports.teams.join(member, wish.team, id))
     let uncount: (() => void) | undefined
     try {
-      const child = prepareChild(wish, { ...about, joined })
+      const child =
+        resumedAt === undefined
+          ? prepareChild(wish, { ...about, joined })
+          : prepareResumed(wish, { ...about, joined }, resumedAt)
       if (before === undefined) uncount = countChild(call.session, started, ports)
       return await (child.background === undefined ? toTheEnd : inBackground)(child, wish, about)
     } catch (error) {
@@ -48,6 +62,9 @@ export function createAgentHost(ports: ChildPorts): ResumingHost {
         uncount?.()
         if (joined !== undefined) await ports.teams.leave(member, joined)
       }
+      // Of two calls that go on with one agent at once, the other one was faster.
+      if (resumedAt !== undefined && error instanceof SetupError && error.code === 'run_in_progress')
+        throw agentRuns(id)
       throw error
     }
   }
@@ -75,12 +92,14 @@ export function createAgentHost(ports: ChildPorts): ResumingHost {
   return {
     open: (call): ChildAgents => ({
       async start(wish) {
-        const definition = await findDefinition(wish.definition, call.session, ports)
-        const { id, before, ended, first } = placeOf(call, wish, ports)
+        const resumedAt = findResumed(wish, call, ports)
+        const whole = resumedAt === undefined ? wish : asItWas(wish, resumedAt)
+        const definition = await findDefinition(whole.definition, call.session, ports)
+        const { id, before, ended, first } = resumedAt ?? placeOf(call, whole, ports)
         const about = { call, ports, id, before, ended, definition }
-        if (wish.background === true && resumed.delete(first))
-          return toRunning(first, await placeToShow(first, wish, about))
-        return start(wish, about)
+        if (whole.background === true && resumed.delete(first))
+          return toRunning(first, await placeToShow(first, whole, about))
+        return start(whole, about, resumedAt)
       },
       async inspect(agent) {
         const { id, principal } = call.session
@@ -145,10 +164,18 @@ async function placeToShow(id: string, { definition }: ChildWish, { call, ports 
   return { definition, worktree: await findWorktree(id, call.session, ports) }
 }
 
-function unknownAgent(agent: string): ToolFailure {
-  return new ToolFailure({
-    reason: 'unknown_agent',
-    message: `This session started no agent "${agent}".`,
-    data: { agent },
+function findResumed(wish: ChildWish, call: StartingCall, ports: ChildPorts): ResumedAt | undefined {
+  const { resume, task } = wish
+  return resume === undefined ? undefined : placeOfResumed(call, { resume, task }, ports)
+}
+
+/** The wish for an agent that goes on: of the definition that it has. */
+function asItWas(wish: ChildWish, { before: { id, parent } }: ResumedAt): ChildWish {
+  const { definition } = parent
+  if (wish.definition === undefined || wish.definition === definition) return { ...wish, definition }
+  throw new ToolFailure({
+    reason: 'other_definition',
+    message: `The agent "${id}" is ${definition === undefined ? 'of no definition' : `of the definition "${definition}"`}, and stays that. Leave the definition out, or start a new agent.`,
+    data: { agent: id },
   })
 }

@@ -4,7 +4,8 @@ import type { ChildWish } from '../../contract/services/child-agents.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { Session } from '../../contract/runtime.ts'
 import { newId } from '../../kit/new-id.ts'
-import type { KeptRun } from '../loop/run-book.ts'
+import type { KeptRun, RunParent } from '../loop/run-book.ts'
+import type { OpenRun } from '../loop/run-state.ts'
 import { endOf } from './background.ts'
 import type { ChildPorts } from './child-ports.ts'
 
@@ -41,11 +42,70 @@ export function placeOf(
     book.transcript(first, tenant).some((node) => node.type === 'user' && node.text.includes(task))
   const goesOn = isCutOff || isInterrupted || before.endReason === 'approval_pending'
   if (goesOn && before.prunedAt === undefined) return { id: first, before, first }
-  const run = ports.runOf(session)
-  const isSameCall = run !== undefined && before.parent?.run === run.id && toolCallId.startsWith(`${run.id}.`)
-  return isSameCall && before.state === 'ended'
+  return isOfRun(toolCallId, before, ports.runOf(session)) && before.state === 'ended'
     ? { id: first, before: undefined, ended: before, first }
     : { id: newId('run', ports.now()), before: undefined, first }
+}
+
+/** Where an agent is that goes on because a call asks for that. */
+export interface ResumedAt extends Omit<ChildAt, 'before'> {
+  readonly before: KeptRun & { readonly parent: RunParent }
+  /** Whether it is told the task of the call; false if it was, and the call is made again, as it was cut off. */
+  readonly isTold: boolean
+}
+
+/** The agent of this id, which the session started. Fails with `unknown_agent`, `agent_running`, `agent_waits` or `agent_pruned` if it cannot go on. */
+export function placeOfResumed(
+  { session, toolCallId }: StartingCall,
+  { resume: id, task }: { readonly resume: string; readonly task: string },
+  ports: ChildPorts,
+): ResumedAt {
+  const { book, store } = ports
+  const { tenant, actor } = session.principal
+  const run = book.load(tenant, id)
+  const parent = run?.parent
+  if (run === undefined || parent?.session !== session.id || run.actor !== actor) throw unknownAgent(id)
+  if (parent.wish?.kind === 'worker')
+    throw cannotGoOn('unknown_agent', id, 'is a worker. Dispatch one with agent.dispatch_worker.')
+  if (run.prunedAt !== undefined)
+    throw cannotGoOn('agent_pruned', id, 'has no conversation any more: it was pruned. Start a new agent.')
+  const isCutOff = run.state === 'running'
+  if (isCutOff && store.lives(run.writer)) throw agentRuns(id)
+  const place = { id, before: { ...run, parent }, first: id }
+  const said = book.transcript(id, tenant).findLast(({ type }) => type === 'user')
+  const wasTold = parent.toolCallId === toolCallId && said?.type === 'user' && said.text.includes(task)
+  const isOver = !isCutOff && run.endReason !== 'approval_pending' && endOf(run, store)?.how !== 'interrupted'
+  if (wasTold && !isOver) return { ...place, isTold: false }
+  if (wasTold && isOfRun(toolCallId, run, ports.runOf(session)))
+    return { ...place, isTold: false, ended: run }
+  if (run.hasOpenCalls)
+    throw cannotGoOn(
+      'agent_waits',
+      id,
+      'has calls that are not over: they wait for a person, or were cut off. Start a new agent with what this one found.',
+    )
+  return { ...place, isTold: true }
+}
+
+/** Whether a run gave a call its id, which is of that call alone then. */
+function isOfRun(toolCallId: string, agent: KeptRun, run: OpenRun | undefined): boolean {
+  return run !== undefined && agent.parent?.run === run.id && toolCallId.startsWith(`${run.id}.`)
+}
+
+function cannotGoOn(reason: string, agent: string, why: string): ToolFailure {
+  return new ToolFailure({ reason, message: `The agent "${agent}" ${why}`, data: { agent } })
+}
+
+export function agentRuns(agent: string): ToolFailure {
+  return cannotGoOn('agent_running', agent, 'is at work, and goes on with its own task. Wait for its end.')
+}
+
+export function unknownAgent(agent: string): ToolFailure {
+  return new ToolFailure({
+    reason: 'unknown_agent',
+    message: `This session started no agent "${agent}".`,
+    data: { agent },
+  })
 }
 
 /** Counts an agent, or refuses one too many. Returns what takes that back, for one that did not start. */

@@ -1,13 +1,12 @@
 import type { AgentRun } from '../../contract/agent-run.ts'
 import type { AgentEnd, StartingAgent } from '../../contract/agent-host.ts'
 import type { Session } from '../../contract/runtime.ts'
-import { openRun } from '../loop/open-run.ts'
-import type { BackgroundCall, KeptRun } from '../loop/run-book.ts'
+import type { BackgroundCall, KeptRun, RunParent } from '../loop/run-book.ts'
 import { endOf, keptAgents, toAgent } from './background.ts'
 import type { ChildPorts } from './child-ports.ts'
-import { findDefinition, findModel } from './choose.ts'
+import { goOn } from './go-on.ts'
 import { withinTime } from './start-child.ts'
-import { closeWorktree, openWorktree } from './worktree.ts'
+import { closeWorktree } from './worktree.ts'
 
 /**
  * Goes on with the agents that a session had in the background when it or its process ended. Returns their ids. One that cannot go on stays interrupted, and the
@@ -19,8 +18,9 @@ export async function resumeAgents(session: Session, ports: ChildPorts): Promise
     if (end?.how !== 'interrupted') continue
     try {
       const run = ports.book.load(session.principal.tenant, id)
-      if (run?.parent?.background === undefined) continue
-      await ports.hold(session, toResumed(run, run.parent.background, { session, ports }))
+      const parent = run?.parent
+      if (run === undefined || parent?.background === undefined) continue
+      await ports.hold(session, toResumed({ ...run, parent }, parent.background, { session, ports }))
       resumed.push(id)
     } catch (error) {
       ports.report(id, error)
@@ -30,49 +30,24 @@ export async function resumeAgents(session: Session, ports: ChildPorts): Promise
 }
 
 function toResumed(
-  run: KeptRun,
+  run: KeptRun & { readonly parent: RunParent },
   background: BackgroundCall,
   about: { session: Session; ports: ChildPorts },
 ): StartingAgent {
   return {
     ...toAgent(run, background, about.ports.book),
     async start(signal) {
-      const agent = await goOn(run, { ...about, background, signal })
-      return { ended: followAgent(agent, { ...about, isolated: run.parent?.worktree !== undefined }) }
+      const { model, timeoutMs } = background
+      const agent = await goOn({
+        ...about,
+        run,
+        model,
+        signal: withinTime(signal, timeoutMs),
+        waits: true,
+      })
+      return { ended: followAgent(agent, { ...about, isolated: run.parent.worktree !== undefined }) }
     },
   }
-}
-
-async function goOn(
-  { id, parent }: KeptRun,
-  about: { session: Session; ports: ChildPorts; background: BackgroundCall; signal: AbortSignal },
-): Promise<AgentRun> {
-  const { session, ports, background } = about
-  if (parent === undefined) throw new Error('Only the agent of a call goes on with the run of its parent.')
-  const definition = await findDefinition(parent.definition, session, ports)
-  const { model, price } = findModel(background.model, { definition, parentRun: ports.runOf(session), ports })
-  const signal = withinTime(about.signal, background.timeoutMs)
-  const worktree =
-    parent.worktree === undefined
-      ? undefined
-      : await openWorktree({ session, toolCallId: parent.toolCallId, waits: false, signal, agent: id }, ports)
-  return openRun(
-    {
-      resume: id,
-      model,
-      ...(price !== undefined && { price }),
-      session: { parent: session },
-      signal,
-      wait: true,
-    },
-    ports,
-    {
-      id,
-      parent,
-      nodes: [],
-      worktree: worktree?.path,
-    },
-  )
 }
 
 /** Resolves when an agent in the background has ended, and its worktree is removed or kept. */

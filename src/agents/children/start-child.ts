@@ -5,7 +5,7 @@ import type { ChildWish } from '../../contract/services/child-agents.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { StepScope } from '../../contract/services/tasks.ts'
 import { openRun } from '../loop/open-run.ts'
-import type { BackgroundCall, KeptRun } from '../loop/run-book.ts'
+import type { BackgroundCall, KeptRun, RunParent } from '../loop/run-book.ts'
 import type { OpenRun } from '../loop/run-state.ts'
 import type { JoinedTeam } from '../teams/create-team-book.ts'
 import { toTitle } from './background.ts'
@@ -13,6 +13,8 @@ import type { ChildPorts, PricedModel } from './child-ports.ts'
 import { childSession, childTask, least } from './child-options.ts'
 import { childPrompt } from './child-prompt.ts'
 import { findModel } from './choose.ts'
+import type { ResumedAt } from './find-child-place.ts'
+import { goOn } from './go-on.ts'
 import { openWorktree, worktreeName } from './worktree.ts'
 
 /** An agent that a call wants. */
@@ -51,6 +53,40 @@ export function prepareChild(wish: ChildWish, start: Start): PreparedChild {
   const background = wish.background === true ? toBackground(wish, { call, timeoutMs }) : undefined
   const about: About = { ...model, parentRun, nodes, isolated, background, timeoutMs }
   return { isolated, background, start: (signal) => startChild(wish, start, { ...about, signal }) }
+}
+
+/** Checks what an agent needs that goes on because a call asks for that. Nothing is started yet. */
+export function prepareResumed(wish: ChildWish, start: Start, { before, isTold }: ResumedAt): PreparedChild {
+  const { call, ports, definition, joined } = start
+  const { session, toolCallId, waits } = call
+  const { parent, settings } = before
+  const timeoutMs = least(wish.timeoutMs, definition?.limits?.timeoutMs)
+  const model = wish.model ?? parent.wish?.model
+  const background =
+    wish.background === true ? toBackground({ ...wish, model }, { call, timeoutMs }) : undefined
+  const { run: _run, background: _background, ...was } = parent
+  const parentRun = ports.runOf(session)
+  const now: RunParent = {
+    ...was,
+    toolCallId,
+    ...(parentRun !== undefined && { run: parentRun.id }),
+    ...(background !== undefined && { background }),
+  }
+  return {
+    isolated: parent.worktree !== undefined,
+    background,
+    start: (signal) =>
+      goOn({
+        run: { id: before.id, parent: now },
+        session,
+        ports,
+        model,
+        signal: withinTime(signal, timeoutMs),
+        waits: background !== undefined || waits,
+        maxTurns: least(wish.maxTurns, definition?.limits?.maxTurns),
+        ...(isTold && { prompt: childPrompt({ ...wish, output: settings.output }, joined) }),
+      }),
+  }
 }
 
 interface About extends PricedModel {

@@ -155,7 +155,9 @@ function toOpenRun(
   },
 ): OpenRun {
   const { before, place, id, session, ports } = about
-  const parent = before?.parent ?? place?.parent
+  // Who says more to an agent is the one that it goes on for.
+  const parents = [before?.parent, place?.parent]
+  const parent = (options.prompt === undefined ? parents : parents.toReversed()).find(Boolean)
   const { model } = options
   const { tenant, actor } = session.principal
   const settings = {
@@ -203,7 +205,7 @@ function toOpenRun(
     async save(change, added = [], { note, documents = [], early = false } = {}) {
       const first = this.kept.nodes
       const { brief } = this
-      const isNew = !isSameBrief(briefed, brief)
+      const isNew = briefed !== brief && !isSameBrief(briefed, brief)
       const named = added.map(
         (node, index): TranscriptNode =>
           ({ ...node, id: `${id}.${first + index + 1}`, at: ports.now() }) as TranscriptNode,

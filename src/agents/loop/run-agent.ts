@@ -1,4 +1,4 @@
-import type { RunResult, TranscriptNode } from '../../contract/agent-run.ts'
+import type { RunJob, RunResult, TranscriptNode } from '../../contract/agent-run.ts'
 import { callError } from '../../kit/result/call-error.ts'
 import { fieldsOf, textOf } from '../../doors/base/message-fields.ts'
 import { answerText } from './answer-text.ts'
@@ -108,6 +108,7 @@ async function finish(run: OpenRun, { endReason, error }: RunEnd): Promise<RunRe
   const { id, session, kept, nodes } = run
   if (endReason === 'completed') await session.endSkills()
   const output = endReason === 'completed' ? readOutput(run) : undefined
+  const atWork = jobsAtWork(run)
   const result: RunResult = {
     id,
     session: session.id,
@@ -120,6 +121,7 @@ async function finish(run: OpenRun, { endReason, error }: RunEnd): Promise<RunRe
         ? (kept.step?.taken.waiting.map(({ approval }) => approval) ?? [])
         : [],
     ...(output !== undefined && { output }),
+    ...(atWork.length > 0 && { atWork }),
     ...(error !== undefined && { error }),
   }
   const change = {
@@ -136,6 +138,17 @@ async function finish(run: OpenRun, { endReason, error }: RunEnd): Promise<RunRe
   if (!isEnded) return undefined
   run.tell({ type: 'run_ended', result })
   return result
+}
+
+/** Without agents that another process has under way. */
+function jobsAtWork({ session, ports }: OpenRun): RunJob[] {
+  const { book, store } = ports
+  const isHere = ({ id, kind }: RunJob): boolean =>
+    kind !== 'agent' || book.load(session.principal.tenant, id)?.writer === store.writer
+  return session
+    .jobs()
+    .filter((job) => job.end === undefined && isHere(job))
+    .map(({ id, kind, title }) => ({ id, kind, title }))
 }
 
 /** An abort without a word of its own is that of a time limit. */

@@ -129,10 +129,13 @@ export function createRunBook(store: Pick<Store, 'documents' | 'append' | 'lives
       })
       return value
     },
-    list: ({ tenant = 'local', limit = 100 } = {}) =>
-      store
-        .documents({ tenant, kind: 'run_start', limit, newestFirst: true })
-        .map(({ id }) => toStored(load(tenant, id), store)),
+    list({ tenant = 'local', limit = 100 } = {}) {
+      const ids = store.documents({ tenant, kind: 'run_start', limit, newestFirst: true }).map(({ id }) => id)
+      const before = ids.length < limit ? withoutStart(store, tenant, new Set(ids)) : []
+      return [...ids.map((id) => load(tenant, id)), ...before.slice(0, limit - ids.length)].map((run) =>
+        toStored(run, store),
+      )
+    },
     find(id, tenant = 'local') {
       const run = load(tenant, id)
       return run && toStored(run, store)
@@ -149,6 +152,18 @@ export function createRunBook(store: Pick<Store, 'documents' | 'append' | 'lives
 /** Names a run by when it started: its id does not say, if a call started it. */
 function startOf({ tenant, id, startedAt }: KeptRun): DocumentChange {
   return { tenant, kind: 'run_start', group: String(startedAt).padStart(15, '0'), id, value: null }
+}
+
+/** Runs of a version that named none by their start, the newest first. They are older than those that are. */
+function withoutStart(
+  store: Pick<Store, 'documents'>,
+  tenant: string,
+  named: ReadonlySet<string>,
+): KeptRun[] {
+  return store
+    .documents({ tenant, kind: 'run' })
+    .flatMap(({ id, value }) => readRun(named.has(id) ? undefined : value) ?? [])
+    .toSorted((one, other) => other.startedAt - one.startedAt)
 }
 
 /** The conversation of a run, the oldest first. */

@@ -9,9 +9,10 @@ import { aboutRuns } from '../arguments/find-run.ts'
 import type { Command } from '../base/command.ts'
 import { exitCodeOfRun } from '../base/exit-codes.ts'
 import { showLine, writeJson } from '../base/show-safely.ts'
+import { namedModels } from '../model/agent-model.ts'
 import { loadModel } from '../model/load-model.ts'
 import { presentKeyNames } from '../model/provider-keys.ts'
-import { aboutModels } from '../model/read-model-name.ts'
+import { modelNameForm } from '../../config/base/model-name.ts'
 import { describeEnd } from '../run/describe-end.ts'
 import { openTalk, type Talk } from '../run/open-talk.ts'
 import { readRunLine } from '../run/read-run-line.ts'
@@ -25,7 +26,7 @@ import { openTerminal } from '../terminal/terminal.ts'
 export const run: Command = {
   usage: '["<task>" | -]',
   summary: 'Lets a language model work on a task with your tools.',
-  more: `${aboutModels} Without a terminal the run ends when a call waits for a person, and --resume goes on. ${aboutRuns} prices.json in the home says what a million tokens of a model cost, such as {"openai/gpt-5": {"input": 1.25, "output": 10}}. Exit codes: 0 completed, 1 failed, 4 a call waits for a person, 5 turns or a budget used up, 130 aborted.`,
+  more: `${modelNameForm} Without a terminal the run ends when a call waits for a person, and --resume goes on. ${aboutRuns} prices.json in the home says what a million tokens of a model cost, such as {"openai/gpt-5": {"input": 1.25, "output": 10}}. Exit codes: 0 completed, 1 failed, 4 a call waits for a person, 5 turns or a budget used up, 130 aborted.`,
   options: {
     model: { takes: 'NAME', about: 'The model, such as openai/gpt-5. With --resume default: as before.' },
     'base-url': { takes: 'URL', about: 'Where the provider answers, such as a server of your own.' },
@@ -74,6 +75,7 @@ export const run: Command = {
       elicit: talk.elicit,
       upstreams: 'met',
       secrets: keyNames,
+      namedModels: namedModels(given, places),
     })
     try {
       await runtime.settled()

@@ -7,7 +7,7 @@ import { exitCodes } from '../base/exit-codes.ts'
 import { showLine, writeJson } from '../base/show-safely.ts'
 import { UsageError } from '../base/usage-error.ts'
 import { countOf } from '../render/count-of.ts'
-import { agentModelOptions, loadAgentModel } from '../model/agent-model.ts'
+import { agentModelOptions, loadAgentModel, namedModels } from '../model/agent-model.ts'
 import { presentKeyNames } from '../model/provider-keys.ts'
 import { toRunLine, toSchedulePage, toScheduleRow } from '../render/schedule-page.ts'
 import { listenForStop } from '../terminal/stop-signal.ts'
@@ -28,7 +28,7 @@ export const schedules: CommandGroup = {
       summary: 'The schedules: what each does, when, and how it went.',
       options: { ...tenantOption, ...jsonOption },
       takes: 0,
-      run: (given) => withRuntime(given, false, list),
+      run: (given) => withRuntime(given, 'look', list),
     },
     show: {
       usage: '<schedule>',
@@ -37,7 +37,7 @@ export const schedules: CommandGroup = {
       options: { ...tenantOption, ...jsonOption },
       needs,
       takes: 1,
-      run: (given) => withRuntime(given, false, show),
+      run: (given) => withRuntime(given, 'look', show),
     },
     delete: {
       usage: '<schedule>',
@@ -46,7 +46,7 @@ export const schedules: CommandGroup = {
       options: { ...tenantOption },
       needs,
       takes: 1,
-      run: (given) => withRuntime(given, true, remove),
+      run: (given) => withRuntime(given, 'change', remove),
     },
     run: {
       usage: '<schedule>',
@@ -55,7 +55,7 @@ export const schedules: CommandGroup = {
       options: { ...tenantOption, ...agentModelOptions, ...jsonOption },
       needs,
       takes: 1,
-      run: (given) => withRuntime(given, true, runOnce),
+      run: (given) => withRuntime(given, 'run', runOnce),
     },
   },
 }
@@ -67,10 +67,11 @@ interface Doing {
 
 async function withRuntime(
   given: CommandLine,
-  keep: boolean,
+  aim: 'look' | 'change' | 'run',
   act: (doing: Doing) => number | Promise<number>,
 ): Promise<number> {
   const stop = listenForStop()
+  const keep = aim !== 'look'
   const upstreams = keep ? 'met' : 'known'
   const places = findPlaces(given)
   const runtime = await wireRuntime(places, undefined, {
@@ -79,6 +80,7 @@ async function withRuntime(
     operator: !keep,
     secrets: presentKeyNames(),
     agentModel: await loadAgentModel(given, places),
+    ...(aim === 'run' && { namedModels: namedModels(given, places) }),
   })
   // Ctrl-C aborts what goes on; that is recorded.
   stop.signal.addEventListener('abort', () => void runtime.close(), { once: true })

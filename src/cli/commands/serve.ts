@@ -17,7 +17,7 @@ import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { callerOptions, presentationOption, readCaller, readText } from '../arguments/caller.ts'
 import { readPort } from '../setup/read-port.ts'
 import { commandName } from '../base/command-name.ts'
-import { agentModelOptions, loadAgentModel } from '../model/agent-model.ts'
+import { agentModelOptions, loadAgentModel, namedModels } from '../model/agent-model.ts'
 import { presentKeyNames } from '../model/provider-keys.ts'
 import { exitCodes } from '../base/exit-codes.ts'
 import type { Command } from '../base/command.ts'
@@ -39,6 +39,7 @@ import {
   readEnvironment,
   wireRuntime,
   type AgentModelChoice,
+  type LoadNamedModels,
   type Places,
 } from '../setup/wire.ts'
 import { growYoungGeneration, keepYoungGeneration } from '../terminal/young-generation.ts'
@@ -76,7 +77,7 @@ export const serve: Command = {
     const deliverables = readText(given, 'deliver')?.split(',')
     const session = { ...readCaller(given), ...(deliverables !== undefined && { deliverables }) }
     const agentModel = await loadAgentModel(given, places)
-    const about = { presentation, session, agentModel }
+    const about = { presentation, session, agentModel, namedModels: namedModels(given, places) }
     const server = readText(given, 'server')
     if (given.options['stdio'] === true) return serveOverStdio(places, { ...about, server })
     if (server !== undefined)
@@ -91,11 +92,13 @@ interface Serving {
   session: Pick<SessionOptions, 'tenant' | 'actor' | 'role' | 'mode' | 'deliverables'>
   /** What agents work with that calls and schedules start. */
   agentModel: AgentModelChoice | undefined
+  /** Loads the models that those may name. */
+  namedModels: LoadNamedModels
 }
 
 async function serveOverStdio(
   places: Places,
-  { server: name, agentModel, ...about }: Serving & { server: string | undefined },
+  { server: name, agentModel, namedModels: named, ...about }: Serving & { server: string | undefined },
 ): Promise<number> {
   // The standard streams carry the protocol, so no person but the client's own can be asked here.
   const files = startFollowing(places)
@@ -111,6 +114,7 @@ async function serveOverStdio(
     onEvent: createOperatorLog(),
     secrets: presentKeyNames(),
     agentModel,
+    namedModels: named,
   })
   const following: { close(): unknown }[] = [
     files.follow(runtime),
@@ -157,7 +161,7 @@ async function serveOne(options: PassthroughStdioOptions): Promise<StdioServer> 
 
 async function serveOverHttp(
   places: Places,
-  { port, agentModel, ...about }: Serving & { port: number | undefined },
+  { port, agentModel, namedModels: named, ...about }: Serving & { port: number | undefined },
 ): Promise<number> {
   const { $schema: _, ...gateway } = loadGateway(places.home, createSchemaChecker())
   const { webhooks = [], a2a, ...serving } = gateway
@@ -178,6 +182,7 @@ async function serveOverHttp(
     onEvent: createOperatorLog(),
     secrets: presentKeyNames(),
     agentModel,
+    namedModels: named,
   })
   const following: { close(): unknown }[] = [
     files.follow(runtime),

@@ -4,7 +4,7 @@ import { messageOf } from '../../kit/text/message-of.ts'
 import { readEnvironment } from '../setup/wire.ts'
 import { importProvider, type ImportedPackage, type PackagePlace } from './import-provider.ts'
 import { keyNameOf } from './provider-keys.ts'
-import type { ModelName } from './read-model-name.ts'
+import type { ModelName } from '../../config/base/model-name.ts'
 
 /** A model, and the file of the package that it comes from. */
 export interface LoadedModel {

@@ -7,7 +7,8 @@ import type { CommandLine } from '../base/command.ts'
 import { showLine } from '../base/show-safely.ts'
 import { readBaseUrl } from '../arguments/read-base-url.ts'
 import { UsageError } from '../base/usage-error.ts'
-import { aboutModels, readModelName, type ModelName } from '../model/read-model-name.ts'
+import { modelNameForm, type ModelName } from '../../config/base/model-name.ts'
+import { readModelName } from '../model/read-model-name.ts'
 import { readChoice } from '../terminal/read-choice.ts'
 
 /** What a command line says of a run. */
@@ -45,7 +46,7 @@ export async function readRunLine(given: CommandLine): Promise<RunLine> {
       'Say what the agent is to do: handrail run "fix the failing test" --model openai/gpt-5.\n"handrail help run" shows all options.',
     )
   if (resume === undefined && model === undefined)
-    throw new UsageError(`Say which model works on it, with --model. ${aboutModels}`)
+    throw new UsageError(`Say which model works on it, with --model. ${modelNameForm}`)
   return {
     resume,
     model: model === undefined ? undefined : readModelName(model),

@@ -6,7 +6,7 @@ import { rememberStart } from '../../config/last-start.ts'
 import { loadConfiguration } from '../../config/load-configuration.ts'
 import { loadUpstreams, upstreamSecrets } from '../../config/servers/load-upstreams.ts'
 import type { Approver } from '../../contract/approval.ts'
-import type { Configuration, toolGroups } from '../../contract/configuration.ts'
+import type { AgentsConfiguration, Configuration, toolGroups } from '../../contract/configuration.ts'
 import type { ElicitationHandler } from '../../contract/base/elicitation.ts'
 import type { MemoryOptions } from '../../contract/services/memory.ts'
 import type { SkillRegistry } from '../../contract/services/skill.ts'
@@ -28,6 +28,7 @@ import { jobTools } from '../../compose/sources/job-tools.ts'
 import { searchTools } from '../../compose/sources/search-tools.ts'
 import { mcpTools } from '../../compose/sources/mcp-tools.ts'
 import { expandHome, realPlace } from '../../compose/options/resolve-places.ts'
+import type { AgentOptions } from '../../compose/options/agent-options.ts'
 import type { RuntimeOptions } from '../../compose/options/runtime-options.ts'
 import { delegationTools } from '../../compose/sources/delegation-tools.ts'
 import { memoryTools } from '../../compose/sources/memory-tools.ts'
@@ -181,10 +182,17 @@ interface WireChoices {
   observes?: boolean
   /** What agents work with that calls and schedules start. */
   agentModel?: AgentModelChoice | undefined
+  /** Loads the models of the configuration that calls may name. Default: they name none, as the command starts no agents. */
+  namedModels?: LoadNamedModels
 }
 
 /** With what agents work, and what it costs if the person's prices say so. */
-export type AgentModelChoice = Pick<NonNullable<RuntimeOptions['agents']>, 'model' | 'price'>
+export type AgentModelChoice = Pick<AgentOptions, 'model' | 'price'>
+
+/** Loads models by the names that calls use. */
+export type LoadNamedModels = (
+  models: NonNullable<AgentsConfiguration['models']>,
+) => Promise<Pick<AgentOptions, 'models' | 'prices'>>
 
 /**
  * The runtime of a command line: the person's configuration and policy, the built-in tools, and the store in their home. With
@@ -205,9 +213,11 @@ export async function wireRuntime(
     observes = false,
     agentModel,
     meetAgents = upstreams === 'met',
+    namedModels,
   }: WireChoices = {},
 ): Promise<Runtime> {
-  const options = wireOptions(places, undefined, observes)
+  const { options, configured } = readOptions(places, undefined, observes)
+  const named = configured && (await namedModels?.(configured))
   if (keep) {
     makeHome(places.home)
     rememberStart(places.home)
@@ -226,7 +236,7 @@ export async function wireRuntime(
     }),
     // The agent isolates what it runs; here nothing is run, and so nothing has to be isolated.
     ...(observes && { sandbox: 'host' }),
-    ...(agentModel !== undefined && { agents: { ...options.agents, ...agentModel } }),
+    agents: { ...options.agents, ...agentModel, ...named },
     ...(approve !== undefined && { approve }),
     ...(elicit !== undefined && { elicit }),
     ...(observers !== undefined && { observers }),
@@ -241,6 +251,15 @@ export async function wireRuntime(
  * tools.
  */
 export function wireOptions(places: Places, instead?: Policy, observes = false): RuntimeOptions {
+  return readOptions(places, instead, observes).options
+}
+
+/** The same, and the models of the configuration, which are loaded only if agents may start. */
+function readOptions(
+  places: Places,
+  instead: Policy | undefined,
+  observes: boolean,
+): { options: RuntimeOptions; configured: AgentsConfiguration['models'] } {
   const checker = createSchemaChecker()
   const { configuration, policy, project, notices } = loadConfiguration(places, checker, instead)
   for (const notice of notices) process.stderr.write(`handrail: ${showLine(notice)}\n`)
@@ -254,6 +273,7 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
     languageServers,
     a2a: _a2a,
     toolGroups,
+    agents: { models: configured } = {},
     workerPools,
     skills,
     caplets,
@@ -283,7 +303,7 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
     ...agentSecrets(configuration.a2a),
     ...upstreamSecrets(loadUpstreams(places.mcp, { checker: createSchemaChecker(), home: homedir() })),
   ]
-  return {
+  const wired: RuntimeOptions = {
     ...options,
     project: places.project,
     projectConfiguration: project,
@@ -298,6 +318,7 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
     secrets: readSecrets(webSearch?.secret, ...wanted),
     sensitivePaths: [...(configuration.sensitivePaths ?? []), places.home],
   }
+  return { options: wired, configured }
 }
 
 /** The agents of other domains that the person configured. */

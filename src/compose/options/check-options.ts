@@ -21,13 +21,14 @@ import { findUnknownValue } from '../../kit/json/find-unknown-value.ts'
 import { findNoFunctions, findNoLists } from '../../kit/json/find-wrong-kinds.ts'
 import { runtimeOptionFields, type RuntimeOptions } from './runtime-options.ts'
 
+/** What a program hands in in another form than a file. */
+const ownForms: ReadonlySet<string> = new Set(['agents', 'hooks', 'memory', 'undo'])
+
 /** Every issue in the form of the options; what they name outside of the program is not looked at. */
 export function checkOptions(options: RuntimeOptions, checker: SchemaChecker): Issue[] {
   const shared = Object.entries(options).filter(
     ([field, value]) =>
-      field !== 'hooks' &&
-      field !== 'undo' &&
-      field !== 'memory' &&
+      !ownForms.has(field) &&
       !(field === 'sandbox' && typeof value === 'function') &&
       Object.hasOwn(configurationSchema.properties ?? {}, field),
   )

@@ -24,6 +24,7 @@ export interface RuntimeOptions extends Omit<
   | 'modelSettings'
   | 'shell'
   | 'toolGroups'
+  | 'agents'
   | 'workerPools'
   | 'skills'
   | 'caplets'

@@ -24,6 +24,8 @@ export interface ChildWish {
   readonly isolation?: 'none' | 'worktree' | undefined
   /** `plan`: it only reads. Default: as its definition says, and never wider than the session above. */
   readonly mode?: 'plan' | undefined
+  /** Id of an agent of this session that has ended: it goes on as what it was, with its conversation, and the task is what it is told next. */
+  readonly resume?: string | undefined
   /** A place in a team of the session. Default: it is in none. */
   readonly team?: TeamPlace | undefined
 }
@@ -96,7 +98,8 @@ export interface ChildReport {
 export interface ChildAgents {
   /**
    * Starts an agent and resolves when it has ended; with `background`, as soon as it runs, as a job of the session. A call that is made again under the same `toolCallId` goes on with
-   * the agent that it started, if that one was cut off or waited. Rejects with a `ToolFailure`: `unknown_definition`, `no_model`, `no_isolation`, `no_conversation`; `QUOTA.BUDGET_EXCEEDED`, `agents`.
+   * the agent that it started, if that one was cut off or waited. Rejects with a `ToolFailure`: `unknown_definition`, `no_model`, `no_isolation`, `no_conversation`; with `resume`
+   * `unknown_agent`, `other_definition`, `agent_running`, `agent_waits`, `agent_pruned`; `QUOTA.BUDGET_EXCEEDED`, `agents`.
    */
   start(wish: ChildWish): Promise<ChildReport>
   /** An agent that this session started. Rejects with a `ToolFailure` (`unknown_agent`) for any other. */

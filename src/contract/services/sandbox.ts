@@ -317,6 +317,11 @@ export interface Commands {
    * Whether what a program of this call writes can be held back until it may land. A sandbox that does not say so lets it be in force at once.
    */
   readonly canHold?: () => Promise<boolean>
+  /**
+   * The name of the user that programs run as, if it is another one than Handrail's own and may not write in a folder. A sandbox without such a user says
+   * nothing.
+   */
+  readonly keptOut?: (folder: string) => Promise<string | undefined>
   /** Whether programs are isolated from the machine. Where they are not, they can do what their user can. */
   readonly isolated: boolean
   /** The executable that `argv0` means in `cwd`, with links resolved; undefined if there is none. */

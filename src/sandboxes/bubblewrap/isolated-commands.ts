@@ -29,6 +29,7 @@ import { toOutcome } from './to-outcome.ts'
 import type { Layer } from '../layers/layer.ts'
 import { tooMuchHeld, watchSize } from '../layers/watch-size.ts'
 import { followLayer } from '../layers/live/follow-layer.ts'
+import { findKeptOut } from './find-kept-out.ts'
 import { canHold, holdChanges, mayRunAgain, openHolding, wasLayerInTheWay } from './held-commands.ts'
 import { findHidden } from './find-hidden.ts'
 
@@ -44,6 +45,7 @@ export function createIsolatedCommands(reach: Reach, isolation: Isolation): Comm
     isolated: true,
     dryRuns: true,
     canHold: () => canHold(reach, isolation),
+    keptOut: (folder) => findKeptOut(folder, reach, isolation),
     async which(argv0, cwd) {
       const program = programOf(inside(reach, isolation.find()), argv0, cwd)
       return program?.executable === true ? program.path : undefined

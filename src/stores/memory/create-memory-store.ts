@@ -132,9 +132,9 @@ function* selectRecords(
   if (newestFirst) tenants.reverse()
   let left = query.limit ?? Number.POSITIVE_INFINITY
   for (const name of tenants)
-    for (const record of chains.get(name)?.records(newestFirst) ?? []) {
+    for (const record of chains.get(name)?.records(after, newestFirst) ?? []) {
       if (left <= 0) return
-      if (record.sequence <= after || record.sequence >= before) continue
+      if (record.sequence >= before) continue
       if (session !== undefined && record.session !== session) continue
       if ((call !== undefined && record.call !== call) || (kind !== undefined && record.kind !== kind))
         continue

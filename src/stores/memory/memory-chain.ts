@@ -5,8 +5,8 @@ import type { PreparedEntry } from '../prepare-entry.ts'
 /** The last records of one tenant, chained. */
 export interface MemoryChain {
   append(entry: PreparedEntry): void
-  /** What is kept, oldest or newest first. */
-  records(newestFirst: boolean): IterableIterator<StoredRecord>
+  /** What is kept behind this sequence number, oldest or newest first. Costs as much as what is there, whatever is before it. */
+  records(after: number, newestFirst: boolean): IterableIterator<StoredRecord>
   head(): { sequence: number; hash: string }
   /** Removes the bodies of the records that this picks. Returns their number. */
   prune(picks: (record: StoredRecord) => boolean): number
@@ -52,8 +52,10 @@ export function createMemoryChain(bounds: {
       characters += sizeOf(stored)
       dropOldest()
     },
-    *records(newestFirst) {
-      const now = kept.slice(dropped)
+    *records(after, newestFirst) {
+      // Numbers follow each other without a gap, up to that of the last one.
+      const behind = Math.max(0, sequence - after)
+      const now = kept.slice(Math.max(dropped, kept.length - behind))
       yield* newestFirst ? now.reverse() : now
     },
     head: () => ({ sequence, hash }),

@@ -21,6 +21,7 @@ export function createSubAgentTool(): Tool {
     compatible,
     decode: (given) => ({
       kind: 'sub' as const,
+      resume: toResumed(given),
       task: [
         given.task,
         ...(given.context === undefined ? [] : [`What you have to know:\n${given.context}`]),
@@ -43,6 +44,19 @@ export function createSubAgentTool(): Tool {
     }),
     run: async (wish, { agents }) => showEnd(await agents.start(wish)),
   })
+}
+
+/** What an agent was when it started, it stays. */
+const ofNewAgents = ['allowed_tools', 'expected_output_schema', 'isolation', 'mode'] as const
+
+function toResumed(
+  given: { readonly resume?: string } & { readonly [field in (typeof ofNewAgents)[number]]?: unknown },
+): string | undefined {
+  const fixed = given.resume === undefined ? [] : ofNewAgents.filter((field) => given[field] !== undefined)
+  if (fixed.length === 0) return given.resume
+  throw invalidInput(
+    `An agent that goes on stays what it was, so "resume" does not go with ${fixed.map((field) => `"${field}"`).join(', ')}. Leave that out, or start a new agent.`,
+  )
 }
 
 function toPlace(team: string | undefined, name: string | undefined): TeamPlace | undefined {
@@ -93,6 +107,13 @@ const input = {
         'worktree: it works in a git worktree of its own, made from the last commit, and writes nothing else. Default: as its definition says, else none.',
     },
     mode: { type: 'string', enum: ['plan'], description: 'plan: it only reads. Default: your mode.' },
+    resume: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 200,
+      description:
+        'agent_id of an agent of yours that has ended: it goes on with all that it saw, and task is what it is told next. It stays what it was.',
+    },
     team_id: { ...teamFields.team, description: 'A team of yours that it joins, by id or name.' },
     name: { ...teamFields.member, description: 'Its name in the team. Default: its agent_id.' },
   },
@@ -117,6 +138,10 @@ const compatible: CompatiblePresentation = {
       run_in_background: { type: 'boolean' },
       isolation: { type: 'string', enum: ['worktree'], description: 'A git worktree of its own.' },
       mode: { type: 'string', description: 'plan: it only reads. No other mode is wider than yours.' },
+      resume: {
+        type: 'string',
+        description: 'Id of an agent of yours that has ended: it goes on with all that it saw.',
+      },
     },
     required: ['description', 'prompt'],
     additionalProperties: false,
@@ -129,6 +154,7 @@ const compatible: CompatiblePresentation = {
     run_in_background,
     isolation,
     mode,
+    resume,
     name,
     team_name,
   }) => ({
@@ -140,6 +166,7 @@ const compatible: CompatiblePresentation = {
     ...(isolation !== undefined && { isolation }),
     // Every other mode that models know could only widen, which no call does.
     ...(mode === 'plan' && { mode }),
+    ...(resume !== undefined && { resume }),
     // A name alone calls nothing, as only members of a team are called.
     ...(team_name !== undefined && { team_id: team_name, ...(name !== undefined && { name }) }),
   }),

@@ -1,31 +1,24 @@
 import type { ElicitationResult, FormField, FormSchema } from '../../contract/base/elicitation.ts'
-import type { JsonObject } from '../../contract/base/json.ts'
+import type { Json, JsonObject } from '../../contract/base/json.ts'
+import { isJsonObject } from '../../kit/json/is-json-object.ts'
 import type { Tool } from '../../contract/tool/tool.ts'
 import { toolOutput } from '../../kit/result/tool-output.ts'
 import { dropInvisible } from '../../kit/text/drop-invisible.ts'
 import { invalidInput } from '../code/base/invalid-input.ts'
 import { defineBuiltin } from '../define-builtin.ts'
 import { askPresentation } from './presentation.ts'
+import { headerField, optionField, questionField } from './fields.ts'
 
 const mostFurther = 3
 
-const option = {
-  type: 'object',
-  properties: {
-    label: { type: 'string', minLength: 1, maxLength: 100, description: 'What the person chooses.' },
-    description: { type: 'string', maxLength: 500, description: 'What that means.' },
-  },
-  required: ['label'],
-  additionalProperties: false,
-} as const
-
 const questionFields = {
-  question: { type: 'string', minLength: 1, maxLength: 1_000, description: 'The whole question.' },
+  question: { ...questionField, description: 'The whole question.' },
+  header: headerField,
   options: {
     type: 'array',
     minItems: 1,
     maxItems: 20,
-    items: option,
+    items: optionField,
     description: 'What the person can choose; they can also answer in their own words. Default: only that.',
   },
   multi_select: { type: 'boolean', default: false, description: 'Whether they may choose several.' },
@@ -34,6 +27,7 @@ const questionFields = {
 /** One question, as it is asked. */
 interface Question {
   readonly question: string
+  readonly header: string | undefined
   readonly options: readonly { readonly label: string; readonly description?: string | undefined }[]
   readonly many: boolean
 }
@@ -111,10 +105,12 @@ export function askTool(): Tool {
 
 function toQuestion(given: {
   question: string
-  options?: Question['options'] | undefined
+  header?: string | undefined
+  options?: readonly Json[] | undefined
   multi_select?: boolean | undefined
 }): Question {
-  const { question, options = [], multi_select: many = false } = given
+  const { question, header, multi_select: many = false } = given
+  const options = (given.options ?? []).map(toOption)
   const labels = new Set<string>()
   for (const { label } of options) {
     if (labels.has(label)) throw invalidInput(`The option "${label}" is there twice. Leave one out.`)
@@ -124,7 +120,18 @@ function toQuestion(given: {
       )
     labels.add(label)
   }
-  return { question, options, many }
+  return { question, header, options, many }
+}
+
+/** A label alone, or an object with one, as the schema says. */
+function toOption(given: Json): Question['options'][number] {
+  if (!isJsonObject(given)) return { label: textOf(given) }
+  const { label, description } = given
+  return { label: textOf(label), ...(description !== undefined && { description: textOf(description) }) }
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : ''
 }
 
 const longestAnswer = 4_000
@@ -132,8 +139,8 @@ const longestAnswer = 4_000
 /** One or two fields for each question: the options, and the person's own words. */
 function toForm(questions: readonly Question[]): FormSchema {
   const isAlone = questions.length === 1
-  const fields = questions.flatMap(({ question, options, many }, index): [string, FormField][] => {
-    const title = isAlone ? 'Answer' : question.slice(0, 200)
+  const fields = questions.flatMap(({ question, header, options, many }, index): [string, FormField][] => {
+    const title = header ?? (isAlone ? 'Answer' : question.slice(0, 200))
     const own: FormField = { type: 'string', maxLength: longestAnswer }
     if (options.length === 0) return [[`text_${index + 1}`, { ...own, title, description: question }]]
     const choices = options.map(({ label, description = '' }) => ({

@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from '../../contract/base/json.ts'
 import type { CompatiblePresentation } from '../../contract/tool/tool.ts'
 import { isJsonObject } from '../../kit/json/is-json-object.ts'
+import { headerField, optionField, questionField } from './fields.ts'
 
-const question = { type: 'string', minLength: 1, maxLength: 1_000 } as const
-const label = { type: 'string', minLength: 1, maxLength: 100 } as const
+const options = { type: 'array', minItems: 1, maxItems: 20, items: optionField } as const
 
 /** The names and inputs by which models know `user.ask`. */
 export const askPresentation: CompatiblePresentation = {
@@ -20,19 +20,9 @@ export const askPresentation: CompatiblePresentation = {
         items: {
           type: 'object',
           properties: {
-            question,
-            header: { type: 'string', maxLength: 50, description: 'A word or two for the question.' },
-            options: {
-              type: 'array',
-              minItems: 1,
-              maxItems: 20,
-              items: {
-                type: 'object',
-                properties: { label, description: { type: 'string', maxLength: 500 } },
-                required: ['label'],
-                additionalProperties: false,
-              },
-            },
+            question: questionField,
+            header: headerField,
+            options,
             multiSelect: { type: 'boolean' },
           },
           required: ['question'],
@@ -53,24 +43,20 @@ export const askPresentation: CompatiblePresentation = {
       inputSchema: {
         type: 'object',
         properties: {
-          question,
-          options: { type: 'array', minItems: 1, maxItems: 20, items: label },
+          question: questionField,
+          options,
           multi_select: { type: 'boolean' },
         },
         required: ['question'],
         additionalProperties: false,
       },
-      toCanonical: ({ options, ...rest }) => ({
-        ...rest,
-        ...(Array.isArray(options) && { options: options.map((each) => ({ label: each })) }),
-      }),
+      toCanonical: (input) => input,
     },
   ],
 }
 
-/** The header only says how the question is shown. */
 function toQuestion(given: Json): JsonObject {
   if (!isJsonObject(given)) return {}
-  const { header: _, multiSelect, ...rest } = given
+  const { multiSelect, ...rest } = given
   return { ...rest, ...(multiSelect !== undefined && { multi_select: multiSelect }) }
 }

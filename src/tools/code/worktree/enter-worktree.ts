@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { ToolFailure } from '../../../contract/base/errors.ts'
 import type { Plan, PlanContext } from '../../../contract/tool/plan.ts'
 import type { ToolOutput } from '../../../contract/base/result.ts'
@@ -116,6 +116,7 @@ async function planEntry(
       throw otherBranch(worktree, asked.branch)
     return { operations: [{ kind: 'fs.read', path }], scope: path, planned: { kind: 'there', worktree } }
   }
+  await requireWritable(context, repository)
   const branch = asked.branch ?? requireBranchName(branchOf(id))
   const exists = await hasBranch(files, repository, branch)
   const words = exists
@@ -145,6 +146,22 @@ async function planEntry(
     },
     scope: `worktrees of ${project}`,
     planned: { kind: 'new', id, branch, settings, add },
+  }
+}
+
+/** Git writes in the repository and below the project. Fails with `permission_denied` if the user that it runs as may not. */
+async function requireWritable({ files, commands, project }: PlanContext, repository: string): Promise<void> {
+  const places = [worktreesFolder, dirname(worktreesFolder), ''].map((part) => join(project, part))
+  const there = await Promise.all(places.map((path) => files.stat(path)))
+  const folder = places[there.findIndex((stat) => stat !== undefined)] ?? project
+  for (const path of [repository, join(repository, 'refs/heads'), folder]) {
+    const user = (await files.stat(path)) === undefined ? undefined : await commands.keptOut?.(path)
+    if (user === undefined) continue
+    throw new ToolFailure({
+      reason: 'permission_denied',
+      message: `Commands run as ${user}, who may not write in "${path}", so git can make no worktree there. The operator gives the folder of the project to that user with "chown -R ${user}", or names one who may, with "sandbox": { "user": "NAME" }. Work in the project itself until then.`,
+      data: { path, user },
+    })
   }
 }
 
