@@ -714,6 +714,7 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
       'ToolSearch',
       'ToolState',
       'ToolStatus',
+      'ToolsOptions',
       'TriggerConfiguration',
       'TriggerToolsOptions',
       'Web',

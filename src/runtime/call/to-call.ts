@@ -1,6 +1,7 @@
-import { origins, type Call, type Origin } from '../../contract/base/call.ts'
+import { origins, type Call, type Origin, type SessionModel } from '../../contract/base/call.ts'
 import type { CallRequest } from '../../contract/call-request.ts'
 import { digest } from '../../kit/json/digest.ts'
+import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { newId } from '../../kit/new-id.ts'
 import type { SessionState } from '../state/scope.ts'
 import { takeInput } from './steps/take-input.ts'
@@ -31,12 +32,18 @@ export function toCall(
     at: about.now,
     ...(request.idempotencyKey !== undefined && { idempotencyKey: request.idempotencyKey }),
     ...(request.consent !== undefined && { consent: request.consent }),
+    ...(request.model !== undefined && isPlainObject(request.model) && { model: copyModel(request.model) }),
     ...(isTraceParent(request.trace) && { trace: request.trace }),
     ...(request[parentCall] !== undefined && { parentCall: request[parentCall] }),
     ...(typeof request.rawName === 'string' && { rawName: request.rawName.slice(0, longestId) }),
     ...(rawId !== undefined && { rawId }),
   }
   return call
+}
+
+/** The caller may change theirs. */
+function copyModel({ provider, name }: SessionModel): SessionModel {
+  return { provider, ...(name !== undefined && { name }) }
 }
 
 /** Characters of an id or a name from a provider. */

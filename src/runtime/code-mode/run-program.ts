@@ -110,6 +110,7 @@ function toRequest({ name, input }: ProgramCall, place: string, { admitted, scop
     ...(approve !== undefined && { approve }),
     ...(elicit !== undefined && { elicit }),
     caller,
+    ...(call.model !== undefined && { model: call.model }),
     [parentCall]: call.id,
   }
 }

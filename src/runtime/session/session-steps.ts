@@ -200,7 +200,7 @@ function toPlainRequest(
   origin: Origin | undefined,
 ): CallRequest {
   const request = toRequest(given)
-  const { tool, input, presentation, idempotencyKey, consent, trace, rawName } = request
+  const { tool, input, presentation, idempotencyKey, consent, model, trace, rawName } = request
   const own = request.origin ?? origin
   return {
     tool,
@@ -211,6 +211,7 @@ function toPlainRequest(
     ...(own !== undefined && { origin: own }),
     ...(idempotencyKey !== undefined && { idempotencyKey }),
     ...(consent !== undefined && { consent }),
+    ...(model !== undefined && { model }),
     ...(trace !== undefined && { trace }),
     ...(rawName !== undefined && { rawName }),
   }
