@@ -443,6 +443,7 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
       'SessionApproval',
       'StepReport',
       'TenantPolicy',
+      'ToolPrice',
       'Verdict',
     ],
   },
