@@ -25,8 +25,6 @@ export interface Call {
   readonly model?: SessionModel
   /** `traceparent` of the caller (W3C Trace Context), kept in the evidence. */
   readonly trace?: string
-  /** The call whose program made it. */
-  readonly parentCall?: string
   readonly rawName?: string
   readonly rawId?: string
   /** Milliseconds since the epoch. */

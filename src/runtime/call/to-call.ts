@@ -6,15 +6,9 @@ import { newId } from '../../kit/new-id.ts'
 import type { SessionState } from '../state/scope.ts'
 import { takeInput } from './steps/take-input.ts'
 
-/** Which call's program makes a call. Callers of a session cannot name one. */
-export const parentCall = Symbol('parentCall')
-
-/** A call that a caller makes, or the program of a call. */
-export type Requested = CallRequest & { readonly [parentCall]?: string }
-
 /** A call as it comes to the pipeline. Everything of it is Handrail's own. `origin` is that of a request that names none. */
 export function toCall(
-  request: Requested,
+  request: CallRequest,
   about: { origin: Origin; session: SessionState; now: number },
 ): Call {
   const { origin = about.origin } = request
@@ -34,7 +28,6 @@ export function toCall(
     ...(request.consent !== undefined && { consent: request.consent }),
     ...(request.model !== undefined && isPlainObject(request.model) && { model: copyModel(request.model) }),
     ...(isTraceParent(request.trace) && { trace: request.trace }),
-    ...(request[parentCall] !== undefined && { parentCall: request[parentCall] }),
     ...(typeof request.rawName === 'string' && { rawName: request.rawName.slice(0, longestId) }),
     ...(rawId !== undefined && { rawId }),
   }

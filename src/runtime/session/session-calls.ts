@@ -5,7 +5,8 @@ import type { CallRequest } from '../../contract/call-request.ts'
 import { callError } from '../../kit/result/call-error.ts'
 import { runCall } from '../call/pipeline.ts'
 import { record } from '../call/steps/record.ts'
-import { toCall, toRawId, type Requested } from '../call/to-call.ts'
+import { toCall, toRawId } from '../call/to-call.ts'
+import { partOf, type Requested } from '../state/part-of.ts'
 import { halt, startCall, type Called, type CallerOptions, type Halted } from '../state/call-state.ts'
 import type { Endings } from '../state/endings.ts'
 import type { CallScope, SessionState, TenantContext } from '../state/scope.ts'
@@ -24,7 +25,7 @@ export interface SessionCalls {
   start(
     request: Returning,
     origin: Call['origin'],
-    inTurn?: InTurn & Pick<CallerOptions, 'parks' | 'partOf'>,
+    inTurn?: InTurn & Pick<CallerOptions, 'parks'>,
   ): Promise<ToolResult>
   /** Ends a call of a model without running it, with its evidence: with this error, or as the function says. */
   skip(
@@ -97,7 +98,7 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
     running,
     scope,
     start(request, origin, inTurn) {
-      const isLast = inTurn?.partOf?.segment?.isLast === true
+      const isLast = request[partOf]?.segment?.isLast === true
       const own = isLast ? afterAll(scope()) : scope()
       const call = begin(request, origin, own)
       running.add(call)
@@ -159,16 +160,16 @@ function createScope(seed: SessionSeed, session: SessionState): () => CallScope 
   }
 }
 
-/** What a turn, or the call that it is a part of, says of a call. */
+/** What a turn, and the call that it is a part of, say of a call. */
 function toWithin(
   request: Returning,
-  inTurn: (InTurn & Pick<CallerOptions, 'parks' | 'partOf'>) | undefined,
+  inTurn: (InTurn & Pick<CallerOptions, 'parks'>) | undefined,
 ): Pick<Called, 'place' | 'parks' | 'answers' | 'partOf'> {
   return {
     place: inTurn?.place,
     parks: inTurn?.parks ?? false,
     answers: request[answers],
-    partOf: inTurn?.partOf,
+    partOf: request[partOf],
   }
 }
 
