@@ -66,6 +66,9 @@ test('what a tool fails with is an error that the program catches, with code, re
 test.each([
   ['const a = 1\nconst b: = 2', 'syntax', 2],
   ['\nenum A { B }', 'syntax', 2],
+  ['const a = 1\nif (a) {', 'syntax', 2],
+  ['const a = [1,', 'syntax', 1],
+  ['const a: number = 1\nconst b = `x', 'syntax', 2],
   ['\n\nthrow new TypeError("wrong")', 'thrown', 3],
   ['\nawait tools.shop__look({})', 'thrown', 2],
   ['await new Promise(() => undefined)', 'stuck', undefined],

@@ -251,6 +251,7 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
     workerPools,
     skills,
     caplets,
+    codeMode,
     memory: memoryChoices,
     ...options
   } = configuration
@@ -266,6 +267,7 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
     commands,
     languageServers,
     toolGroups: groups,
+    codeMode,
     memory,
   })
   const declared = inOneLine(declarativeTools({ dir: places.tools, tools: own }), places.tools)
@@ -326,6 +328,7 @@ type OwnToolOptions = {
       | 'commands'
       | 'languageServers'
       | 'toolGroups'
+      | 'codeMode'
   ]?: Configuration[Name] | undefined
 } & { memory?: MemoryOptions }
 
@@ -338,6 +341,7 @@ export function ownSources({
   commands,
   languageServers,
   toolGroups = [],
+  codeMode,
   memory,
 }: OwnToolOptions = {}): ToolSource[] {
   return [
@@ -348,14 +352,16 @@ export function ownSources({
     webTools({ search: webSearch }),
     ...(modelSettings === undefined ? [] : [settingTools({ settings: modelSettings })]),
     ...(triggers === undefined ? [] : [triggerTools({ triggers })]),
-    ...[...new Set(toolGroups)].flatMap((group) => groupSources[group].map((open) => open(memory))),
+    ...[...new Set(toolGroups)].flatMap((group) =>
+      groupSources[group].map((open) => open({ memory, codeMode })),
+    ),
   ]
 }
 
 const groupSources = {
   agent: [agentDefinitionTools, delegationTools],
-  code_mode: [() => codeModeTools()],
-  memory: [memoryTools],
+  code_mode: [({ codeMode }) => codeModeTools(codeMode === undefined ? {} : { limits: codeMode })],
+  memory: [({ memory }) => memoryTools(memory)],
   plan: [planTools],
   schedule: [scheduleTools],
   skill: [skillTools],
@@ -363,7 +369,7 @@ const groupSources = {
   user: [userTools],
 } as const satisfies {
   readonly [group in (typeof toolGroups)[number]]: readonly ((
-    memory: MemoryOptions | undefined,
+    given: Pick<OwnToolOptions, 'memory' | 'codeMode'>,
   ) => ToolSource)[]
 }
 

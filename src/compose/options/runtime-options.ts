@@ -27,6 +27,7 @@ export interface RuntimeOptions extends Omit<
   | 'workerPools'
   | 'skills'
   | 'caplets'
+  | 'codeMode'
   | 'memory'
   | 'commands'
   | 'languageServers'

@@ -44,8 +44,11 @@ export interface SessionCalls {
 /** Which pending approval a call waited for that comes back. Callers of a session cannot name one. */
 export const answers = Symbol('answers')
 
+/** Which call waited for what its own calls ask, of a call that comes back for it. Callers of a session cannot name one. */
+export const goesOn = Symbol('goesOn')
+
 /** A call that comes to a session, or comes back. */
-export type Returning = Requested & { readonly [answers]?: string }
+export type Returning = Requested & { readonly [answers]?: string; readonly [goesOn]?: string }
 
 export interface SessionCallsOptions {
   seed: SessionSeed
@@ -164,11 +167,12 @@ function createScope(seed: SessionSeed, session: SessionState): () => CallScope 
 function toWithin(
   request: Returning,
   inTurn: (InTurn & Pick<CallerOptions, 'parks'>) | undefined,
-): Pick<Called, 'place' | 'parks' | 'answers' | 'partOf'> {
+): Pick<Called, 'place' | 'parks' | 'answers' | 'goesOn' | 'partOf'> {
   return {
     place: inTurn?.place,
     parks: inTurn?.parks ?? false,
     answers: request[answers],
+    goesOn: request[goesOn],
     partOf: request[partOf],
   }
 }
@@ -196,7 +200,7 @@ const neverParks = { parks: false, answers: undefined } as const
 function toCallerOptions(
   request: CallRequest,
   { approver, elicit }: SessionSeed,
-): Omit<CallerOptions, 'parks' | 'answers' | 'partOf'> {
+): Omit<CallerOptions, 'parks' | 'answers' | 'goesOn' | 'partOf'> {
   const { onProgress, caller } = request
   return { approve: request.approve ?? approver, elicit: request.elicit ?? elicit, onProgress, caller }
 }
