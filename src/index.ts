@@ -43,6 +43,7 @@ export type {
   RuntimeLimits,
   UndoConfiguration,
 } from './contract/configuration.ts'
+export type { SessionModel } from './contract/base/call.ts'
 export type { Deliverable } from './contract/deliverable.ts'
 export type { RuntimeEvent } from './contract/events.ts'
 export type { EventName } from './contract/evidence.ts'
@@ -52,7 +53,6 @@ export type {
   Preflight,
   Runtime,
   Session,
-  SessionModel,
   SessionOptions,
   ToolRestriction,
   TurnResult,

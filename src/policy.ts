@@ -27,6 +27,7 @@ export type {
   Layer,
   Obligation,
   TenantPolicy,
+  ToolPrice,
   Verdict,
 } from './contract/policy.ts'
 export type {

@@ -126,6 +126,7 @@ export type {
   ToolState,
   ToolStatus,
 } from './contract/registry.ts'
+export type { ToolsOptions } from './contract/runtime.ts'
 export type { CommonSpec, PlannedBy, ServiceName } from './define/tool-spec.ts'
 export type { InputSchema } from './define/describe-schema.ts'
 export type { FromSchema } from './define/infer-input.ts'

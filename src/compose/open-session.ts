@@ -13,7 +13,7 @@ import {
   restrictionsOf,
   type Restrictions,
 } from '../policy/create-restrictions.ts'
-import { findExclusion } from '../policy/effective-set.ts'
+import { findExclusion, worksWith } from '../policy/effective-set.ts'
 import type { ViewLease } from '../registry/create-tool-catalog.ts'
 import { presentTool } from '../registry/catalog/present-tools.ts'
 import { toEntry } from '../registry/state/to-entry.ts'
@@ -100,6 +100,7 @@ export function openSession(
         disallowed: [...now.disallowedTools, ...(given.disallowedTools ?? [])],
         restrictions,
       }),
+    fits: ({ definition }, model) => given.model !== undefined || worksWith(model, definition),
     ...narrowing,
     narrowing: () => ({ ...lists, restrictions: narrowing.restrictions.list() }),
     restrictions,

@@ -282,6 +282,6 @@ function policyPart(
     policy: engine,
     decisionPoints,
     grantBounds: (principal, definition, base) => grants?.bounds(principal, definition, base) ?? base,
-    budgets: planBudgets(policy.budgets ?? []),
+    budgets: planBudgets(policy.budgets ?? [], policy.prices ?? []),
   }
 }

@@ -1,9 +1,15 @@
 import type { JsonSchema } from '../contract/base/schema.ts'
 import { toolGroups } from '../contract/configuration.ts'
 import { a2aSchema } from './a2a-schemas.ts'
+import { mostProgramLimits } from '../contract/services/code-mode.ts'
 import { memoryModes } from '../contract/services/memory.ts'
 import { projectRulesSchema } from './policy/rule-schemas.ts'
 import { argv, count, described, flag, list, object, someTexts, text, texts } from './base/schema-parts.ts'
+
+/** A whole number from 1 to this. */
+function upTo(maximum: number, description: string): JsonSchema {
+  return { type: 'integer', minimum: 1, maximum, description }
+}
 
 const limits = object(
   {
@@ -294,6 +300,17 @@ export const configurationSchema: JsonSchema = object(
         },
       },
       { description: 'Whose caplets are taken: tools that were packed and signed. Default: none are.' },
+    ),
+    codeMode: object(
+      {
+        computeMs: upTo(
+          mostProgramLimits.computeMs,
+          'Milliseconds that it computes, without its calls. Default 10000.',
+        ),
+        memoryMb: upTo(mostProgramLimits.memoryMb, 'Megabytes of its memory. Default 64.'),
+        calls: upTo(mostProgramLimits.calls, 'Calls of tools. Default 500.'),
+      },
+      { description: 'What one program of the group code_mode may take.' },
     ),
     memory: object(
       {

@@ -19,6 +19,13 @@ const session = {
   tenant: described(text, 'Default "local".'),
   role: { enum: [...roles], description: 'Default "main".' },
   mode: { enum: [...modes], description: "Default: the policy's mode." },
+  model: object(
+    {
+      provider: described(text, 'Such as "anthropic".'),
+      name: described(text, 'Default: any of its provider.'),
+    },
+    { description: 'The model that it works with. Default: tools for every model.', required: ['provider'] },
+  ),
   allowedTools: described(texts, 'Patterns of the tools that it may have. Default: all.'),
   disallowedTools: described(texts, 'Patterns of tools that it does not have.'),
 } satisfies { [name: string]: JsonSchema }

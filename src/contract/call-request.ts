@@ -1,5 +1,5 @@
 import type { Approver } from './approval.ts'
-import type { Origin, Presentation } from './base/call.ts'
+import type { Origin, Presentation, SessionModel } from './base/call.ts'
 import type { Counterpart } from './base/counterpart.ts'
 import type { ElicitationHandler } from './base/elicitation.ts'
 
@@ -16,6 +16,8 @@ export interface CallRequest {
   idempotencyKey?: string
   /** Id of a standing consent. Without it, one that covers the call is looked for. */
   consent?: string
+  /** The model that makes the call, if its session names none: a tool whose manifest names other providers or models is not called. */
+  model?: SessionModel
   /** `traceparent` of the caller (W3C Trace Context); one that is malformed is left out. */
   trace?: string
   /** The record of the call at the domain that asks for it, kept in the evidence. The program that names it vouches for that. */

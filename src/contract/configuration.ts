@@ -1,6 +1,7 @@
 import type { A2aConfiguration } from './a2a/agents.ts'
 import type { CommandHook } from './hook.ts'
 import type { JsonObject } from './base/json.ts'
+import type { ProgramLimits } from './services/code-mode.ts'
 import type { memoryModes } from './services/memory.ts'
 import type { Review } from './tool/plan.ts'
 import type { SandboxKind } from './services/sandbox.ts'
@@ -236,6 +237,8 @@ export interface Configuration {
   skills?: SkillsConfiguration
   /** Whose caplets are taken: tools that were packed and signed. Default: none are. */
   caplets?: CapletsConfiguration
+  /** What one program of the group `code_mode` may take. */
+  codeMode?: ProgramLimits
   /** What the tools of the group `memory` may keep. */
   memory?: MemoryConfiguration
   /** What commands may reach of the network, and the secrets that they get. */

@@ -50,8 +50,6 @@ export interface BeginRecord {
   call: string
   /** The provider's id, where it gave one. */
   toolCallId?: string
-  /** The call whose program made it. */
-  parentCall?: string
   actor: string
   role: Role
   origin: Origin
@@ -75,7 +73,7 @@ export interface BeginRecord {
   standingConsents?: false
   /** The sessions above this one, the nearest first; a mode that is `default` is left out. */
   parents?: readonly { session: string; role: Role; mode?: Mode }[]
-  /** The call that made this one as a part of itself, and what that one calls it. */
+  /** The call that made this one as a part of itself, and what that one calls it; a program counts its calls from 1. */
   partOf?: { call: string; part: string }
   /** Absolute path of the worktree that the session is held to. */
   worktree?: string

@@ -88,7 +88,7 @@ export interface TenantPolicy {
 /** What a budget of calls counts. `cost` is what the manifest of a tool names as its cost, in the operator's own unit. */
 export type CallUnit = 'calls' | 'bytesIn' | 'bytesOut' | 'cpuMs' | 'wallMs' | 'cost'
 
-/** What a budget of language models counts: tokens in and out, or what they cost, in the unit of the prices of runs. */
+/** What a budget of language models counts: tokens in and out; or what they cost, in the unit of the prices of runs, together with what calls cost by `prices`. */
 export type ModelUnit = 'tokens' | 'money'
 
 /** What a budget counts. */
@@ -109,6 +109,14 @@ export interface Budget {
   tools?: readonly string[]
   /** `rate` answers `QUOTA.RATE_LIMITED` where a budget answers `QUOTA.BUDGET_EXCEEDED`. Default `budget`. */
   kind?: 'budget' | 'rate'
+}
+
+/** What calls of tools cost, in the unit of the prices of models: budgets of `money` count it. */
+export interface ToolPrice {
+  /** Patterns of canonical names. */
+  tools: readonly string[]
+  /** Of one call, to the millionth. */
+  perCall: number
 }
 
 /** What is done to results, and to what the evidence keeps, of the calls it matches. Every matcher that is present must match. */
@@ -170,6 +178,8 @@ export interface Policy {
   /** Where it is present, it names every tenant there is, beside `local`. */
   tenants?: { readonly [tenant: string]: TenantPolicy }
   budgets?: readonly Budget[]
+  /** The first that names a tool counts; a call of any other tool costs no money. */
+  prices?: readonly ToolPrice[]
   obligations?: readonly Obligation[]
   approvers?: readonly ApproverRule[]
 }

@@ -1,4 +1,4 @@
-import type { Presentation, Origin } from './base/call.ts'
+import type { Presentation, Origin, SessionModel } from './base/call.ts'
 import type { CallError } from './base/errors.ts'
 import type { AgentRun, AgentRuns, RunTask } from './agent-run.ts'
 import type { CallRequest } from './call-request.ts'
@@ -53,7 +53,10 @@ export interface SessionOptions {
   actor?: string
   /** The agent behind the session, shown to the person who is asked. */
   agent?: Principal['agent']
-  /** The model behind the session: tools whose manifest names other providers or models are not in its set. Default: all are. */
+  /**
+   * The model behind the session: tools whose manifest names other providers or models are not in its set. Default: the model that a call, a run or a door to
+   * an API of a model names; without one, all are.
+   */
   model?: SessionModel
   /** Canonical names or patterns; absent or empty means no filter. */
   allowedTools?: readonly string[]
@@ -84,13 +87,6 @@ export interface SessionOptions {
   observes?: ObservedAgent
 }
 
-/** A model, in the words of the manifests of the tools. */
-export interface SessionModel {
-  /** Such as `anthropic`. */
-  provider: string
-  name?: string
-}
-
 /** Fewer tools for a while, such as while a skill is followed. Unknown fields are refused. */
 export interface ToolRestriction {
   /** Canonical names or patterns; absent or empty means no filter. */
@@ -114,6 +110,18 @@ export interface SessionNarrowing extends Pick<SessionOptions, 'allowedTools' | 
   readonly restrictions: readonly ToolRestriction[]
 }
 
+/** Which tools of a session are shown, and how. */
+export interface ToolsOptions {
+  /** Default `canonical`. */
+  presentation?: Presentation
+  /** Default false: copies. */
+  shared?: boolean
+  /** Deferred tools too. Default false. */
+  all?: boolean
+  /** The model that they are shown to. */
+  model?: SessionModel
+}
+
 /** One principal's work in one project. */
 export interface Session {
   readonly id: string
@@ -124,9 +132,9 @@ export interface Session {
    * The effective set, in stable order, as a model sees it: plain copies, to do with as one likes. With `shared`, the definitions
    * themselves, which are frozen: the same objects as long as nothing changed of them, and nothing to copy for a set of thousands. Deferred tools that a
    * search of the session found stand behind the others, in the order in which they were found; with `all`, those that were not found too, each in its
-   * place.
+   * place. With `model`, those that work with it, unless the session names its own.
    */
-  tools(options?: { presentation?: Presentation; shared?: boolean; all?: boolean }): readonly PresentedTool[]
+  tools(options?: ToolsOptions): readonly PresentedTool[]
   /** One call in the pipeline. Never rejects for what happened to the call. */
   call(tool: string, input?: unknown, options?: Omit<CallRequest, 'tool' | 'input'>): Promise<ToolResult>
   /** The calls of one model answer: reads beside each other, writes alone, results in call order, one for each. */
@@ -153,13 +161,16 @@ export interface Session {
   preflight(
     tool: string,
     input?: unknown,
-    options?: Pick<CallRequest, 'presentation' | 'origin' | 'consent' | 'idempotencyKey' | 'approve'>,
+    options?: Pick<
+      CallRequest,
+      'presentation' | 'origin' | 'consent' | 'idempotencyKey' | 'model' | 'approve'
+    >,
   ): Promise<Preflight>
   /** Whether `step` would let a call wait for a person now. It costs a fraction of `preflight`, which says why. */
   asks(
     tool: string,
     input?: unknown,
-    options?: Pick<CallRequest, 'presentation' | 'origin' | 'consent' | 'idempotencyKey'>,
+    options?: Pick<CallRequest, 'presentation' | 'origin' | 'consent' | 'idempotencyKey' | 'model'>,
   ): Promise<boolean>
   /**
    * Aborts the calls that run under this id, Handrail's own or the provider's; the reason is told to the model. False if none

@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../contract/base/schema.ts'
+import type { Compatibility, Deprecation } from '../contract/tool/tool.ts'
 import type { PartSpec } from '../define/composition/compose-tools.ts'
 import type { Template } from '../define/composition/template.ts'
 import { toolFileSchema } from './tool-file-schema.ts'
@@ -12,11 +13,24 @@ export interface CompositionFile {
   description: string
   input_schema: JsonSchema
   tags: readonly string[]
+  compatibility?: Partial<Compatibility>
+  deprecations?: readonly Deprecation[]
   parts: { readonly [part: string]: Omit<PartSpec, 'tool'> & { readonly tool: string } }
   returns?: Template
 }
 
-const { $schema, name, title, version, description, input_schema, tags } = toolFileSchema.properties ?? {}
+/** What every file of a tool may say. */
+const common = [
+  '$schema',
+  'name',
+  'title',
+  'version',
+  'description',
+  'input_schema',
+  'tags',
+  'compatibility',
+  'deprecations',
+]
 
 /** A file that makes one tool of several. */
 export const compositionFileSchema: JsonSchema = {
@@ -26,9 +40,7 @@ export const compositionFileSchema: JsonSchema = {
   additionalProperties: false,
   properties: {
     ...Object.fromEntries(
-      Object.entries({ $schema, name, title, version, description, input_schema, tags }).flatMap(
-        ([field, schema]) => (schema === undefined ? [] : [[field, schema]]),
-      ),
+      Object.entries(toolFileSchema.properties ?? {}).filter(([field]) => common.includes(field)),
     ),
     parts: {
       type: 'object',

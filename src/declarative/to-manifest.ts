@@ -13,6 +13,7 @@ export interface ToolBounds {
 /** The manifest that a file stands for. `executable` is the name or the resolved path of its program. */
 export function toManifest(file: ToolFile, executable: string, bounds?: ToolBounds): ManifestSpec {
   const { name, title, version, description, permission, hosts, secrets } = file
+  const { compatibility, deprecations } = file
   const tags = [...new Set([...file.tags, ...(hosts.length > 0 ? ['network'] : [])])]
   const writes = permission === 'write'
   const { read, write, facts } = bounds ?? { read: ['*'], write: writes ? ['*'] : [], facts: {} }
@@ -35,6 +36,8 @@ export function toManifest(file: ToolFile, executable: string, bounds?: ToolBoun
     },
     limits: { ...(file.timeout_ms !== undefined && { timeoutMs: file.timeout_ms }), concurrency: 8 },
     idempotency: writes ? 'optional' : 'none',
+    ...(compatibility !== undefined && { compatibility }),
+    ...(deprecations !== undefined && { deprecations }),
     annotations: writes ? {} : { readOnlyHint: true },
   }
 }

@@ -83,6 +83,30 @@ export const toolFileSchema: JsonSchema = {
       type: 'boolean',
       description: 'Whether models are not shown the tool until tools.search finds it. Default false.',
     },
+    compatibility: {
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        providers: texts(text, 'Patterns of providers, such as "anthropic". Default: all.'),
+        models: texts(text, 'Patterns of names of models, such as "gpt-5*". Default: all.'),
+      },
+      description: 'The models that have the tool. Default: all.',
+    },
+    deprecations: {
+      type: 'array',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        properties: {
+          what: { ...text, description: 'The tool, or what of it.' },
+          since: { ...text, description: 'The version.' },
+          advice: { ...text, description: 'What to use instead.' },
+        },
+        required: ['what', 'since', 'advice'],
+      },
+      description:
+        'What should not be used any more. Models read it in the description, callers in the result.',
+    },
     timeout_ms: {
       type: 'integer',
       minimum: 1,

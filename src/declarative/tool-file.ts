@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../contract/base/schema.ts'
-import type { Permission } from '../contract/tool/tool.ts'
+import type { Compatibility, Deprecation, Permission } from '../contract/tool/tool.ts'
 
 /** `<home>/tools/*.json`: one command as a tool, as its published schema has it. */
 export interface ToolFile {
@@ -23,6 +23,9 @@ export interface ToolFile {
   secrets: readonly string[]
   hosts: readonly string[]
   defer?: boolean
+  /** Of each, absent means all. */
+  compatibility?: Partial<Compatibility>
+  deprecations?: readonly Deprecation[]
   timeout_ms?: number
   stdout_limit_bytes: number
   stderr_limit_bytes: number

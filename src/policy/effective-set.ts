@@ -1,6 +1,6 @@
+import type { SessionModel } from '../contract/base/call.ts'
 import type { Mode, Role } from '../contract/base/principal.ts'
 import type { Registered } from '../contract/registry.ts'
-import type { SessionModel } from '../contract/runtime.ts'
 import { matchPattern } from '../kit/match/match-pattern.ts'
 import type { Restrictions } from './create-restrictions.ts'
 
@@ -58,16 +58,18 @@ export function findExclusion(registered: Registered, request: EffectiveSetReque
     return 'tool_not_available'
   if (!isConfigured(definition.name, request) || !isAllowed(registered, request)) return 'tool_not_available'
   if (!request.restrictions.permits(definition.name)) return 'tool_not_available'
-  if (request.model !== undefined && !worksWith(request.model, definition)) return 'model_denied'
+  if (!worksWith(request.model, definition)) return 'model_denied'
   if (request.mode === 'plan' && definition.permission === 'write') return 'mode_denied'
   return undefined
 }
 
-/** A model without a name is one of its provider's. */
-function worksWith(
-  { provider, name }: SessionModel,
+/** Whether a tool works with a model: with any, if none is named. A model without a name is one of its provider's. */
+export function worksWith(
+  model: SessionModel | undefined,
   { compatibility: { providers, models } }: Registered['definition'],
 ): boolean {
+  if (model === undefined) return true
+  const { provider, name } = model
   const isAmong = (patterns: readonly string[], wanted: string | undefined): boolean =>
     patterns.length === 0 || wanted === undefined || patterns.some((pattern) => matchPattern(pattern, wanted))
   return isAmong(providers, provider) && isAmong(models, name)

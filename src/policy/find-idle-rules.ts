@@ -15,7 +15,8 @@ export interface IdleRule {
 
 /** The parts of a policy that could matter to no call of any of these tools. */
 export function findIdleRules(policy: Policy, definitions: readonly ToolDefinition[]): IdleRule[] {
-  const { rules = [], tenants = {}, grants = [], budgets = [], obligations = [], approvers = [] } = policy
+  const { rules = [], tenants = {}, grants = [], budgets = [], prices = [] } = policy
+  const { obligations = [], approvers = [] } = policy
   const strange = (entries: readonly Meets[], pointer: string) =>
     entries.flatMap((entry, index) =>
       definitions.some((definition) => meets(entry, definition))
@@ -29,6 +30,7 @@ export function findIdleRules(policy: Policy, definitions: readonly ToolDefiniti
     ),
     ...strange(grants, '/grants'),
     ...strange(budgets, '/budgets'),
+    ...strange(prices, '/prices'),
     ...strange(obligations, '/obligations'),
     ...strange(approvers, '/approvers'),
   ]

@@ -1,8 +1,12 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createRuntime, defineTool } from 'handrail'
 import { delegationTools } from 'handrail/agents'
 import { verifyEvidence, type BeginRecord } from 'handrail/evidence'
 import { replayRun } from 'handrail/replay'
+import { codeModeTools, composeTools } from 'handrail/tools'
 import { expect, test } from 'vitest'
+import { handrail, jsonOf, makePlace } from '../support/command-line.ts'
 import { keepOpen } from '../support/at-end.ts'
 import { modelSaying, toldResults } from '../support/mock-model.ts'
 import { openPrograms, returnedBy, runCode } from './open-programs.ts'
@@ -62,6 +66,9 @@ test('what a tool fails with is an error that the program catches, with code, re
 test.each([
   ['const a = 1\nconst b: = 2', 'syntax', 2],
   ['\nenum A { B }', 'syntax', 2],
+  ['const a = 1\nif (a) {', 'syntax', 2],
+  ['const a = [1,', 'syntax', 1],
+  ['const a: number = 1\nconst b = `x', 'syntax', 2],
   ['\n\nthrow new TypeError("wrong")', 'thrown', 3],
   ['\nawait tools.shop__look({})', 'thrown', 2],
   ['await new Promise(() => undefined)', 'stuck', undefined],
@@ -81,8 +88,45 @@ test('each call of a program is recorded with the call that ran the program (NEX
     ...runtime.store.records({ session: session.id, kind: 'begin', newestFirst: true, limit: 2 }),
   ]
   const [inner, outer] = begins.map(({ text }) => JSON.parse(text) as BeginRecord)
-  expect([outer?.call, outer?.tool, outer?.parentCall]).toEqual([result.callId, 'code_mode.run', undefined])
-  expect([inner?.tool, inner?.parentCall]).toEqual(['shop.look', result.callId])
+  expect([outer?.call, outer?.tool, outer?.partOf]).toEqual([result.callId, 'code_mode.run', undefined])
+  expect([inner?.tool, inner?.partOf]).toEqual(['shop.look', { call: result.callId, part: '1' }])
+})
+
+test('a program cannot run programs through a composition either (NEXT-5, NEXT-4)', async () => {
+  const inner = codeModeTools()
+    .list()
+    .find(({ definition }) => definition.name === 'code_mode.run')
+  if (inner === undefined) throw new Error('There is no code_mode.run.')
+  const nested = composeTools({
+    name: 'shop.nested',
+    description: 'Runs a program.',
+    parts: { one: { tool: inner, input: { code: 'return 1' } } },
+  })
+  const { runtime } = await openPrograms({ tools: [nested] })
+  const session = runtime.session()
+  expect(await session.call('shop.nested')).toMatchObject({ ok: true, data: { returned: 1 } })
+  const { error } = await runCode(session, 'return await tools.shop__nested()')
+  expect(error?.message).toContain('A program cannot start another program')
+})
+
+test('undo of a program takes back what all of its calls did (NEXT-5)', async () => {
+  const place = makePlace(
+    { 'a.txt': 'old' },
+    {
+      'config.json': { toolGroups: ['code_mode'], sandbox: 'host' },
+      'policy.json': { rules: [{ effect: 'allow', tools: ['code.write_file', 'code.edit_file'] }] },
+    },
+  )
+  const code =
+    'await tools.code__write_file({ path: "a.txt", content: "new", overwrite: true }); await tools.code__write_file({ path: "b.txt", content: "b" })'
+  const ran = jsonOf<{ call_id: string }>(
+    await handrail(place, ['call', 'code_mode.run', JSON.stringify({ code }), '--json']),
+  )
+  expect(readFileSync(join(place.project, 'a.txt'), 'utf8')).toBe('new')
+  const { code: exit } = await handrail(place, ['undo', ran.call_id, '--yes'])
+  expect(exit).toBe(0)
+  expect(readFileSync(join(place.project, 'a.txt'), 'utf8')).toBe('old')
+  expect(existsSync(join(place.project, 'b.txt'))).toBe(false)
 })
 
 test('a program cannot run programs, nor call what its session may not (NEXT-5, POOL-4)', async () => {

@@ -3,6 +3,7 @@ import {
   defineTool,
   type JsonSchema,
   type ManifestSpec,
+  type Policy,
   type ToolContext,
   type ToolReturn,
   type ApprovalRequest,
@@ -431,19 +432,70 @@ describe('who decides', () => {
     expect(ran).toEqual(['demo.save'])
   })
 
-  test('after a reload of the policy the yes to the whole covers no part any more (NEXT-1)', async () => {
-    const runtime = await openWith(tools, { approve })
-    const session = runtime.session()
-    let reloaded: Promise<void> | undefined
-    session.on(({ type, tool }) => {
-      if (type === 'tool_completed' && tool === 'demo.save')
-        reloaded ??= runtime.reload({ policy: { rules: [{ effect: 'ask', tools: ['demo.send'] }] } })
+  /** The two writes, and the first of them changes the policy while it runs. */
+  async function openChanging(policy: Policy, before: Policy = {}): Promise<Runtime> {
+    const changing = defineTool({
+      name: 'demo.save',
+      description: 'Writes a text.',
+      input: given,
+      output: text,
+      plan: (input) => ({
+        operations: [{ kind: 'other', resource: `note:${input.text}` }],
+        preview: { kind: 'text', title: `Write ${input.text}`, body: input.text },
+      }),
+      async run(input) {
+        ran.push('demo.save')
+        await runtime.reload({ policy })
+        return { text: input.text }
+      },
     })
-    const slow = await session.call('demo.known', { text: 'x' })
-    await reloaded
-    expect(slow.ok).toBe(true)
-    const again = await session.call('demo.known', { text: 'y' })
-    expect(again.ok).toBe(true)
+    const both = composeTools({
+      name: 'demo.known',
+      description: 'Two writes that are known before.',
+      input: given,
+      parts: {
+        save: { tool: changing, input: { text: valueFrom('input', '/text') } },
+        send: { tool: send, input: { text: 'sent' } },
+      },
+    })
+    const runtime = await openWith([changing, send, both], { approve, policy: before })
+    return runtime
+  }
+
+  test('after a reload of the policy the yes to the whole covers no part any more (NEXT-1)', async () => {
+    const asking: Policy = { rules: [{ id: 'asks', effect: 'ask', tools: ['demo.send'] }] }
+    const runtime = await openChanging(asking)
+    const result = await runtime.session().call('demo.known', { text: 'x' })
+    expect(result.ok).toBe(true)
+    expect(asked.map(({ tool }) => tool)).toEqual(['demo.known', 'demo.send'])
+    const parts = records(runtime, 'begin').filter(({ partOf }) => partOf)
+    expect(parts.map(({ tool, consent }) => [tool, consent])).toEqual(
+      expect.arrayContaining([
+        ['demo.save', result.callId],
+        ['demo.send', undefined],
+      ]),
+    )
+    asked.length = 0
+    const denying = await openChanging({ rules: [{ id: 'no', effect: 'deny', tools: ['demo.send'] }] })
+    ran.length = 0
+    const { error } = await denying.session().call('demo.known', { text: 'x' })
+    expect(error).toMatchObject({ reason: 'part_failed', data: { part: 'send', reason: 'rule_denied' } })
+    expect([ran, asked.map(({ tool }) => tool)]).toEqual([['demo.save'], ['demo.known']])
+  })
+
+  test('grants that change in the middle hold for the parts that come (NEXT-1, AUTH-2)', async () => {
+    const grant = (names: readonly string[]): Policy => ({ grants: [{ tools: names }] })
+    const runtime = await openChanging(
+      grant(['demo.known', 'demo.save']),
+      grant(['demo.known', 'demo.save', 'demo.send']),
+    )
+    const { error } = await runtime.session().call('demo.known', { text: 'x' })
+    expect(error).toMatchObject({ reason: 'part_failed', data: { part: 'send', code: 'AUTH.FORBIDDEN' } })
+    expect([ran, asked.map(({ tool }) => tool)]).toEqual([['demo.save'], ['demo.known']])
+    ran.length = 0
+    const again = await runtime.session().call('demo.known', { text: 'x' })
+    expect(again.error?.message).toContain('The part "send" would not run, so none did')
+    expect(ran).toEqual([])
   })
 
   test('budgets: the sum is held before the first part runs, and what is not spent comes back (NEXT-1)', async () => {

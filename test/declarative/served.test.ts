@@ -77,6 +77,23 @@ test('files that come, change and go are followed without a restart (DECL-1, REG
   expect(new Set(events)).toEqual(new Set(['tool_registered', 'tool_updated', 'tool_removed']))
 })
 
+test('a composition calls its part as the file of that one is now, and says what does not fit any more (NEXT-1, DECL-1)', async () => {
+  const place = makePlace()
+  const folder = join(place.home, 'tools')
+  const both = { name: 'demo.both', description: 'Says it.', parts: { say: { tool: 'demo.tool' } } }
+  writeTools(folder, { 'a.json': saying('one'), 'both.json': both })
+  const gateway = await serve(place)
+  const say = async () => textOf(await gateway.call('demo.both'))
+  expect(await say()).toContain('one')
+  writeTools(folder, { 'a.json': saying('two') })
+  await vi.waitFor(async () => expect(await say()).toContain('two'), { interval: 400 })
+  writeTools(folder, { 'a.json': saying('x', { args: ['{{word}}'], input_schema: texts('word') }) })
+  await gateway.running.saw('both.json')
+  await vi.waitFor(async () => expect(await say()).toContain('parts_unfit'), { interval: 400 })
+  writeTools(folder, { 'a.json': saying('three') })
+  await vi.waitFor(async () => expect(await say()).toContain('three'), { interval: 400 })
+})
+
 test('a file that is half written, or at fault, leaves the tool as it was and is told once (DECL-1)', async () => {
   const place = makePlace()
   const folder = join(place.home, 'tools')

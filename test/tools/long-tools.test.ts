@@ -1,6 +1,13 @@
 import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
-import { jobTools, type JsonSchema, type Runtime, type RuntimeOptions, type Session } from 'handrail'
+import {
+  jobTools,
+  resultText,
+  type JsonSchema,
+  type Runtime,
+  type RuntimeOptions,
+  type Session,
+} from 'handrail'
 import {
   composeTools,
   defineLongTool,
@@ -338,7 +345,7 @@ test('a callback asks at once, once, and only with the signature of its job (NEX
   await expect.poll(() => works.callbacks.get('x')).toBeDefined()
   const callback = works.callbacks.get('x')
   if (callback === undefined) throw new Error('There is no callback.')
-  expect(callback.url).toMatch(/^https:\/\/hooks\.example\/jobs\/job_/)
+  expect(callback.url).toMatch(/^https:\/\/hooks\.example\/jobs\/local\/job_/)
   const post = (secret: string, body = '"done very-secret-token"', method = 'POST') => {
     const timestamp = String(Math.floor(Date.now() / 1_000))
     const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
@@ -360,6 +367,92 @@ test('a callback asks at once, once, and only with the signature of its job (NEX
   expect(JSON.stringify([data, content])).not.toMatch(/very-secret/)
   expect((await post(callback.secret)).status).toBe(410)
   expect(runtime.store.documents({ tenant: 'local', kind: 'job_callback' })).toEqual([])
+})
+
+/** A long tool that ends with the first callback, and hands over where its callback is. `say` is its result. */
+function calledBack(callbacks: Map<string, JobCallback | undefined>, say: (callback: JobCallback) => string) {
+  return defineLongTool({
+    name: 'ci.build',
+    description: 'Builds.',
+    everyMs: 3_600_000,
+    input: { type: 'object', properties: { branch: { type: 'string' } }, required: ['branch'] },
+    start({ branch }, _, { callback }) {
+      callbacks.set(branch, callback)
+      return { branch }
+    },
+    poll({ state, callbacks: posted }) {
+      const callback = callbacks.get((state as { branch: string }).branch)
+      if (posted.length === 0 || callback === undefined) return { status: 'running' }
+      return { status: 'completed', result: say(callback) }
+    },
+  })
+}
+
+/** Posts a callback, signed with a secret. */
+function postTo(runtime: Runtime, url: string, secret: string) {
+  const timestamp = String(Math.floor(Date.now() / 1_000))
+  const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
+  const signature = createHmac('sha256', key).update(`msg_1.${timestamp}."news"`).digest('base64')
+  const headers = {
+    'webhook-id': 'msg_1',
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${signature}`,
+  }
+  return runtime.receiveCallback(new Request(url, { method: 'POST', body: '"news"', headers }))
+}
+
+test('the secret of a callback is redacted in every form, not only in that of a webhook (NEXT-2, CALL-9)', async () => {
+  const callbacks = new Map<string, JobCallback | undefined>()
+  const forms = ({ secret }: JobCallback): string[] => {
+    const bare = secret.slice('whsec_'.length)
+    return [secret, bare, Buffer.from(bare).toString('base64'), encodeURIComponent(bare)]
+  }
+  const runtime = await openRuntime({
+    tools: [calledBack(callbacks, (callback) => forms(callback).join(' and '))],
+    policy: allow,
+    callbacks: { url: 'https://hooks.example/jobs' },
+  })
+  const called = runtime.session().call('ci.build', { branch: 'main' }, { follow: true })
+  await expect.poll(() => callbacks.get('main')).toBeDefined()
+  const callback = callbacks.get('main')
+  if (callback === undefined) throw new Error('There is no callback.')
+  expect((await postTo(runtime, callback.url, callback.secret)).status).toBe(204)
+  const result = await called
+  // The last letters of a Base64 text hang on what follows them.
+  expect(resultText(result)).toMatch(
+    /^\[redacted\] and \[redacted\] and \[redacted\]\S{0,4} and \[redacted\]$/,
+  )
+  const kept = [...runtime.store.records({})].map(({ text, body }) => `${text}${body ?? ''}`).join('\n')
+  for (const form of forms(callback)) expect(kept).not.toContain(form)
+})
+
+test('jobs of two tenants do not meet, even under one id: each is called back at its own address alone (NEXT-2)', async () => {
+  const callbacks = new Map<string, JobCallback | undefined>()
+  const runtime = await openRuntime({
+    tools: [calledBack(callbacks, () => 'built')],
+    policy: { ...allow, tenants: { acme: {}, zeta: {} } },
+    callbacks: { url: 'https://hooks.example/jobs' },
+  })
+  const of = (tenant: string) =>
+    runtime.session({ tenant }).call('ci.build', { branch: tenant }, { follow: true })
+  const acme = of('acme')
+  const zeta = of('zeta')
+  await expect.poll(() => callbacks.size).toBe(2)
+  const [first, second] = [callbacks.get('acme'), callbacks.get('zeta')]
+  if (first === undefined || second === undefined) throw new Error('There is no callback.')
+  // The very id of the job of acme, at zeta.
+  const [job] = runtime.store.documents({ tenant: 'acme', kind: 'job' })
+  if (job === undefined) throw new Error('There is no job.')
+  await runtime.store.append([], { documents: [{ ...job, tenant: 'zeta', group: 'ses_0', was: null }] })
+  const twin = first.url.replace('/acme/', '/zeta/')
+  expect((await postTo(runtime, twin, first.secret)).status).toBe(400)
+  expect((await postTo(runtime, second.url, first.secret)).status).toBe(400)
+  expect((await postTo(runtime, first.url.replace('/acme/', '/%E0/'), first.secret)).status).toBe(400)
+  expect((await postTo(runtime, first.url, first.secret)).status).toBe(204)
+  expect(await acme).toMatchObject({ ok: true })
+  expect(runtime.store.documents({ tenant: 'zeta', kind: 'job_callback' })).toEqual([])
+  expect((await postTo(runtime, second.url, second.secret)).status).toBe(204)
+  expect(await zeta).toMatchObject({ ok: true })
 })
 
 test('a state with a secret in it is not kept: the call says so, and the work is ended (NEXT-2)', async () => {

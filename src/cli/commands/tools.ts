@@ -1,6 +1,6 @@
 import { roles } from '../../contract/base/principal.ts'
 import { capabilityNames, toolStates } from '../../contract/registry.ts'
-import { presentationOption, jsonOption } from '../arguments/caller.ts'
+import { forModelOption, presentationOption, jsonOption } from '../arguments/caller.ts'
 import type { Command, CommandGroup, Options } from '../base/command.ts'
 import type { ToolsVerb } from './tools/verb.ts'
 
@@ -23,6 +23,7 @@ export const tools: CommandGroup = {
       options: {
         role: { takes: 'ROLE', about: `As it has them: ${roles.join(', ')}. Default: main.` },
         ...presentationOption,
+        ...forModelOption,
         tenant: { takes: 'TENANT', about: 'Whose. Default: local.' },
         search: { takes: 'WORDS', about: 'The 20 that fit these words best, the best first.' },
         keyword: { takes: 'WORD', about: 'Those whose name or description has it.' },

@@ -27,7 +27,7 @@ type Row = readonly [name: string, value: string]
 
 function describeRecorded(found: CallExplanation): Row[] {
   const { begin, end, input, operations, policyVersion } = found
-  const { decision, profile, definition } = begin
+  const { decision, profile, definition, partOf } = begin
   return [
     [
       'at',
@@ -38,6 +38,7 @@ function describeRecorded(found: CallExplanation): Row[] {
       ? []
       : [['asked by', describeCounterpart(begin.counterpart)] as const]),
     ['session', begin.session],
+    ...(partOf === undefined ? [] : [['part of', `${partOf.call}, as ${partOf.part}`] as const]),
     ['definition', definition === '' ? 'none: no such tool, or none that the session had' : definition],
     ['policy', `${begin.policy}${policyVersion === undefined ? '' : `, version ${policyVersion}`}`],
     ['input', input === undefined ? '(not kept)' : shorten(JSON.stringify(input), 500)],

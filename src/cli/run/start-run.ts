@@ -45,7 +45,6 @@ export async function startRun(ground: RunGround): Promise<{ run: AgentRun; kept
       // As a no at the terminal would be one to what a consent permits.
       ...(line.approve === 'deny' && { standingConsents: false }),
       ...(session !== undefined && { id: session }),
-      model: { provider: model.provider.split('.')[0] ?? model.provider, name: name.model },
     },
   })
   process.stderr.write(`${showLine(`handrail: ${run.id} with ${name.text}, by ${file}`)}\n`)

@@ -277,6 +277,7 @@ function readOptions(
     workerPools,
     skills,
     caplets,
+    codeMode,
     memory: memoryChoices,
     ...options
   } = configuration
@@ -292,6 +293,7 @@ function readOptions(
     commands,
     languageServers,
     toolGroups: groups,
+    codeMode,
     memory,
   })
   const declared = inOneLine(declarativeTools({ dir: places.tools, tools: own }), places.tools)
@@ -365,6 +367,7 @@ type OwnToolOptions = {
       | 'commands'
       | 'languageServers'
       | 'toolGroups'
+      | 'codeMode'
   ]?: Configuration[Name] | undefined
 } & { memory?: MemoryOptions }
 
@@ -377,6 +380,7 @@ export function ownSources({
   commands,
   languageServers,
   toolGroups = [],
+  codeMode,
   memory,
 }: OwnToolOptions = {}): ToolSource[] {
   return [
@@ -387,14 +391,16 @@ export function ownSources({
     webTools({ search: webSearch }),
     ...(modelSettings === undefined ? [] : [settingTools({ settings: modelSettings })]),
     ...(triggers === undefined ? [] : [triggerTools({ triggers })]),
-    ...[...new Set(toolGroups)].flatMap((group) => groupSources[group].map((open) => open(memory))),
+    ...[...new Set(toolGroups)].flatMap((group) =>
+      groupSources[group].map((open) => open({ memory, codeMode })),
+    ),
   ]
 }
 
 const groupSources = {
   agent: [agentDefinitionTools, delegationTools],
-  code_mode: [() => codeModeTools()],
-  memory: [memoryTools],
+  code_mode: [({ codeMode }) => codeModeTools(codeMode === undefined ? {} : { limits: codeMode })],
+  memory: [({ memory }) => memoryTools(memory)],
   plan: [planTools],
   schedule: [scheduleTools],
   skill: [skillTools],
@@ -402,7 +408,7 @@ const groupSources = {
   user: [userTools],
 } as const satisfies {
   readonly [group in (typeof toolGroups)[number]]: readonly ((
-    memory: MemoryOptions | undefined,
+    given: Pick<OwnToolOptions, 'memory' | 'codeMode'>,
   ) => ToolSource)[]
 }
 

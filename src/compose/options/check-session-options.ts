@@ -1,8 +1,9 @@
 import type { Issue } from '../../contract/base/json.ts'
 import { modes, modesByReach, roles } from '../../contract/base/principal.ts'
 import type { ObservedAgent } from '../../contract/observed.ts'
-import type { SessionModel, SessionOptions } from '../../contract/runtime.ts'
+import type { SessionOptions } from '../../contract/runtime.ts'
 import { idForm, isId } from '../../kit/match/is-id.ts'
+import { findModelIssues } from '../../kit/find-model-issues.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import type { Family } from '../../runtime/state/family.ts'
 import { checkDeliverables } from './check-deliverables.ts'
@@ -46,7 +47,7 @@ export function checkSessionOptions(given: SessionOptions, family: Family | unde
     ...checkId(given, 'tenant'),
     ...checkId(given, 'actor'),
     ...checkAgent(given.agent),
-    ...checkModel(given.model),
+    ...findModelIssues(given.model),
     ...checkStandingConsents(given),
     ...checkObserves(given.observes),
     ...(given.parent === undefined ? [] : checkChild(given, family)),
@@ -91,28 +92,6 @@ function checkAgent(agent: unknown): Issue[] {
 
 function isAgentId(value: unknown): boolean {
   return typeof value === 'string' && value !== '' && value.length <= longestAgentId
-}
-
-const modelFields: readonly (keyof SessionModel)[] = ['provider', 'name']
-
-function checkModel(model: unknown): Issue[] {
-  if (model === undefined) return []
-  if (!isPlainObject(model))
-    return [{ pointer: '/model', code: 'wrong_type', message: 'Give an object with "provider", and "name".' }]
-  const unknown = findUnknownFields(model, modelFields).map((issue) => ({
-    ...issue,
-    pointer: `/model${issue.pointer}`,
-  }))
-  const isText = (field: string): boolean => typeof model[field] === 'string' && model[field] !== ''
-  const bad = modelFields.filter((field) => !isText(field) && (field === 'provider' || field in model))
-  return [
-    ...unknown,
-    ...bad.map((field) => ({
-      pointer: `/model/${field}`,
-      code: 'wrong_type',
-      message: 'Give a name as text.',
-    })),
-  ]
 }
 
 function checkClaims(claims: unknown): Issue[] {

@@ -28,6 +28,7 @@ export interface RuntimeOptions extends Omit<
   | 'workerPools'
   | 'skills'
   | 'caplets'
+  | 'codeMode'
   | 'memory'
   | 'commands'
   | 'languageServers'

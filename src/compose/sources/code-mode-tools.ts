@@ -1,15 +1,8 @@
 import { SetupError } from '../../contract/base/errors.ts'
-import type { ProgramLimits } from '../../contract/services/code-mode.ts'
+import { mostProgramLimits as most, type ProgramLimits } from '../../contract/services/code-mode.ts'
 import type { ToolSource } from '../../contract/tool/tool.ts'
 import { findUnknownFields } from '../../kit/json/find-unknown-fields.ts'
 import { codeModeTools as listCodeModeTools } from '../../tools/code-mode/tools.ts'
-
-/** The most that a program can be given, by field. */
-const most: { readonly [limit in keyof Required<ProgramLimits>]: number } = {
-  computeMs: 600_000,
-  memoryMb: 1_024,
-  calls: 100_000,
-}
 
 /** What `codeModeTools` takes. Unknown fields are refused. */
 export interface CodeModeToolsOptions {

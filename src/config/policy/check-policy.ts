@@ -1,5 +1,5 @@
 import type { Issue } from '../../contract/base/json.ts'
-import type { ApproverRule, Budget, Grant, Obligation, Policy } from '../../contract/policy.ts'
+import type { ApproverRule, Budget, Grant, Obligation, Policy, ToolPrice } from '../../contract/policy.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
 import { pointerTo } from '../../kit/json/json-pointer.ts'
 import { matchPattern } from '../../kit/match/match-pattern.ts'
@@ -18,6 +18,7 @@ export function checkPolicy(policy: Policy, checker: SchemaChecker): Issue[] {
     rules = [],
     grants = [],
     budgets = [],
+    prices = [],
     obligations = [],
     approvers = [],
     allowBypass = false,
@@ -31,6 +32,7 @@ export function checkPolicy(policy: Policy, checker: SchemaChecker): Issue[] {
     ...checkIds(grants, '/grants', (index) => `grants/${index}`),
     ...budgets.flatMap((budget, index) => checkBudget(budget, pointerTo('/budgets', index), policy)),
     ...checkIds(budgets, '/budgets'),
+    ...prices.flatMap((price, index) => checkPrice(price, pointerTo('/prices', index), policy)),
     ...obligations.flatMap((obligation, index) =>
       checkObligation(obligation, pointerTo('/obligations', index), { policy, checker }),
     ),
@@ -121,6 +123,19 @@ function checkBudget(budget: Budget, pointer: string, policy: Policy): Issue[] {
       pointer: `${pointer}/unit`,
       code: 'contradiction',
       message: `What models spend is of no tool. Leave "tools" out, and "tool" of "each"; or count another unit.`,
+    })
+  return issues
+}
+
+function checkPrice(price: ToolPrice, pointer: string, policy: Policy): Issue[] {
+  const issues = checkMatchers(price, pointer, policy)
+  const { budgets = [] } = policy
+  if (price.perCall > 0 && !budgets.some(({ unit }) => unit === 'money'))
+    issues.push({
+      pointer,
+      code: 'never_matches',
+      message:
+        'No budget counts money, so that the price holds nothing. Add one of the unit "money", or take the price out.',
     })
   return issues
 }

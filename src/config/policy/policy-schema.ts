@@ -75,7 +75,8 @@ const budgets = list(
       id: described(text, 'Names its accounts: another id starts anew.'),
       unit: {
         enum: ['calls', 'bytesIn', 'bytesOut', 'cpuMs', 'wallMs', 'cost', 'tokens', 'money'],
-        description: 'Calls and what they spend; or what answers of language models to agent runs do.',
+        description:
+          'Calls and what they spend; tokens of language models in agent runs; or money, which those and calls with a price cost.',
       },
       limit: described(
         { ...count, maximum: Number.MAX_SAFE_INTEGER },
@@ -101,6 +102,22 @@ const budgets = list(
     { description: 'Every matcher that is present must match.', required: ['id', 'unit', 'limit'] },
   ),
   'What calls may spend.',
+)
+
+const prices = list(
+  object(
+    {
+      tools: described(someTexts, 'Patterns of tools, such as "mcp.search.*".'),
+      perCall: {
+        type: 'number',
+        minimum: 0,
+        maximum: 1_000_000_000,
+        description: 'Of one call, to the millionth, in the unit of prices.json.',
+      },
+    },
+    { description: 'The first that names a tool counts.', required: ['tools', 'perCall'] },
+  ),
+  'What calls of tools cost; budgets of money count it.',
 )
 
 const obligations = list(
@@ -168,6 +185,7 @@ export const policySchema: JsonSchema = object(
       description: 'Where it is present, it names every tenant there is, beside "local".',
     },
     budgets,
+    prices,
     obligations,
     approvers,
   },

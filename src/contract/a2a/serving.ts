@@ -15,7 +15,7 @@ export interface A2aServing {
 }
 
 /** Another domain whose calls are taken, and whom they are made for here. */
-export interface A2aPeer extends CallerIdentity {
+export interface A2aPeer extends Omit<CallerIdentity, 'model'> {
   /** The `iss` of its tokens. */
   issuer: string
   /** Its public keys (RFC 7517). A token names one of them with its `kid`. */

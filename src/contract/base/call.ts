@@ -22,16 +22,23 @@ export interface Call {
   readonly idempotencyKey?: string
   /** Id of a standing consent that the caller refers to. */
   readonly consent?: string
+  /** The model that makes it, if the session names none. */
+  readonly model?: SessionModel
   /** `traceparent` of the caller (W3C Trace Context), kept in the evidence. */
   readonly trace?: string
   /** The record of it at the domain that asked for it. */
   readonly counterpart?: Counterpart
-  /** The call whose program made it. */
-  readonly parentCall?: string
   readonly rawName?: string
   readonly rawId?: string
   /** Milliseconds since the epoch. */
   readonly at: number
+}
+
+/** A model, in the words of the manifests of the tools. */
+export interface SessionModel {
+  /** Such as `anthropic`. */
+  readonly provider: string
+  readonly name?: string
 }
 
 /** How a tool is presented: under its own name and schema, or under those that models already know. */

@@ -63,9 +63,9 @@ export interface ToolOutput {
   metadata?: { readonly [key: string]: Json }
 }
 
-/** What an image, sound or film of a result is. Obligations do not look into their bytes. */
+/** What an image, sound or film of a result is, or a resource other than text (`file`). Obligations do not look into their bytes. */
 export interface MediaSummary {
-  kind: 'image' | 'audio' | 'video'
+  kind: 'image' | 'audio' | 'video' | 'file'
   /** As the tool declared it. */
   mimeType: string
   bytes: number
@@ -115,7 +115,7 @@ export interface ResultMetadata {
   hookNotes?: readonly string[]
   /** Advice of a deprecated tool. */
   deprecated?: string
-  /** Its images, sounds and films. */
+  /** Its images, sounds, films and resources other than text: those in `content`, in its order, then the artifacts. */
   media?: readonly MediaSummary[]
   /** Ids of the policy's obligations that hold for this result. */
   obligations?: readonly string[]

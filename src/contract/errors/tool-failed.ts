@@ -105,6 +105,7 @@ export const toolFailed = {
     setting_read_only: 'The setting is shown to models, and not set by them.',
     program_failed: 'The program threw an error, or is not one; the message has its line.',
     program_limit: 'The program took more time or memory than it may, or returned more.',
+    program_taken: 'The program waited, and went on in another call meanwhile.',
     program_stale: 'The program waited, and what its calls returned cannot be shown to it any more.',
     nested_program: 'A program cannot start another program.',
     exit_code: 'The command ended with a non-zero exit code.',

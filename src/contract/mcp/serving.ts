@@ -1,4 +1,5 @@
 import type { A2aServing } from '../a2a/serving.ts'
+import type { SessionModel } from '../base/call.ts'
 import type { CallerIdentity } from '../base/caller-identity.ts'
 import type { Mode, Role } from '../base/principal.ts'
 
@@ -39,6 +40,7 @@ export interface OAuthCallers {
   actorClaim?: string
   role?: Role
   mode?: Mode
+  model?: SessionModel
   allowedTools?: readonly string[]
   disallowedTools?: readonly string[]
 }

@@ -1,5 +1,8 @@
 import type { Json } from '../base/json.ts'
 
+/** The most that a program can be given, by field. */
+export const mostProgramLimits = { computeMs: 600_000, memoryMb: 1_024, calls: 100_000 } as const
+
 /** What one program may take. */
 export interface ProgramLimits {
   /** Milliseconds that it computes, without the time of its calls. Default 10,000. */
@@ -24,7 +27,7 @@ export interface ProgramReport {
 export interface CodeMode {
   /**
    * Runs the body of an asynchronous function. One that waited for a person, or was cut off, goes on if it is run again in the same session: no call is repeated that was
-   * made. Rejects with a `ToolFailure`: `POLICY.APPROVAL_PENDING`, `program_failed`, `program_limit`, `program_stale`, `nested_program`.
+   * made. Rejects with a `ToolFailure`: `POLICY.APPROVAL_PENDING`, `program_failed`, `program_limit`, `program_stale`, `program_taken`, `nested_program`.
    */
   run(code: string, limits?: ProgramLimits): Promise<ProgramReport>
   /** TypeScript declarations of the tools that a program can call: all, or those whose names match one of these patterns. The same tools give the same text. */

@@ -1,3 +1,4 @@
+import type { SessionModel } from '../../contract/base/call.ts'
 import type { CallRequest } from '../../contract/call-request.ts'
 import type { Issue } from '../../contract/base/json.ts'
 import { SetupError } from '../../contract/base/errors.ts'
@@ -11,6 +12,7 @@ import { namesTools } from '../../kit/names-tools.ts'
 import type { AskedCall } from './asked-call.ts'
 import { createShownTools, type ShownTools } from './create-shown-tools.ts'
 import type { FittedTool } from './fit-tools.ts'
+import { modelOf } from '../rules/model-of.ts'
 import type { DoorCall, DoorOptions, DoorResults, DoorStep, ModelDoor, StrictOptions } from './model-door.ts'
 import type { RuleQuery } from '../rules/find-rules.ts'
 import { fieldsOf } from './message-fields.ts'
@@ -27,6 +29,8 @@ export interface Dialect<Definition, Message, Reply> extends CallDialect<Definit
 export interface CallDialect<Definition, Message, Reply> {
   /** What the provider is called in errors. */
   readonly provider: string
+  /** The model that makes the calls, in the words of manifests. Default: that of the query. */
+  readonly model?: SessionModel
   readonly query: RuleQuery
   readonly names: NameLimits
   /** The options that this API takes beside those of every door. */
@@ -84,7 +88,8 @@ export function createCallDoor<Definition, Message, Reply>(
 ): CallDoor<Definition, Message, Reply> {
   checkOptions(options, dialect)
   const { presentation = 'canonical', onUnfit = 'throw', strict = false } = options
-  const shown = createShownTools(session, { ...dialect, presentation, onUnfit, strict })
+  const model = dialect.model ?? modelOf(dialect.query)
+  const shown = createShownTools(session, { ...dialect, model, presentation, onUnfit, strict })
   const finish = (calls: readonly DoorCall[], taken: StepResult): DoorResults<Reply> => {
     shown.look()
     const waiting = taken.waiting
@@ -105,7 +110,7 @@ export function createCallDoor<Definition, Message, Reply>(
     async results(message, stepOptions = {}) {
       const asked = dialect.read(message)
       const taken = await session.step(
-        asked.map((call) => toRequest(call, presentation, shown)),
+        asked.map((call) => toRequest(call, { presentation, model, shown })),
         { origin: 'llm', ...stepOptions },
       )
       return finish(asked.map(toDoorCall), taken)
@@ -119,14 +124,15 @@ export function createCallDoor<Definition, Message, Reply>(
 
 function toRequest(
   { id, name, input, cut }: AskedCall,
-  presentation: NonNullable<DoorOptions['presentation']>,
-  shown: ShownTools,
+  about: { presentation: NonNullable<DoorOptions['presentation']>; model: SessionModel; shown: ShownTools },
 ): CallRequest {
+  const { presentation, model, shown } = about
   const tool = shown.decode(name) ?? name
   return {
     tool,
     input: cut === true ? toBrokenText(input) : shown.restore(tool, input),
     presentation,
+    model,
     ...(id !== undefined && { id }),
     ...(tool !== name && { rawName: name }),
   }

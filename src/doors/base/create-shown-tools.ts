@@ -1,4 +1,4 @@
-import type { Presentation } from '../../contract/base/call.ts'
+import type { Presentation, SessionModel } from '../../contract/base/call.ts'
 import type { PresentedTool } from '../../contract/registry.ts'
 import type { Session } from '../../contract/runtime.ts'
 import { createNameCodec, type NameCodec, type NameLimits } from '../../kit/name-codec.ts'
@@ -22,11 +22,12 @@ export interface ShownTools {
 export interface ShowOptions extends Pick<FitOptions, 'query' | 'provider' | 'strict' | 'onUnfit'> {
   readonly names: NameLimits
   readonly presentation: Presentation
+  readonly model: SessionModel
 }
 
 /** Follows the tools of a session: what was shown once keeps its name. */
 export function createShownTools(session: Session, options: ShowOptions): ShownTools {
-  const { names: limits, presentation } = options
+  const { names: limits, presentation, model } = options
   /** Names in the presentation, by canonical name. */
   const names = new Map<string, string>()
   let codec: NameCodec = createNameCodec([], limits)
@@ -44,7 +45,7 @@ export function createShownTools(session: Session, options: ShowOptions): ShownT
   }
   return {
     fitted() {
-      const tools = session.tools({ presentation, shared: true })
+      const tools = session.tools({ presentation, model, shared: true })
       if (fitted !== undefined && isSame(tools, listed)) return fitted
       meet(tools)
       listed = tools
@@ -58,11 +59,11 @@ export function createShownTools(session: Session, options: ShowOptions): ShownT
       const known = codec.decode(wireName)
       if (known !== undefined) return known
       // A model may know a deferred tool by name.
-      const tools = session.tools({ presentation, shared: true, all: true })
+      const tools = session.tools({ presentation, model, shared: true, all: true })
       if (tools.some(({ deferred }) => deferred === true)) meet(tools)
       return codec.decode(wireName)
     },
-    look: () => meet(session.tools({ presentation, shared: true })),
+    look: () => meet(session.tools({ presentation, model, shared: true })),
     wireNameOf,
   }
 }

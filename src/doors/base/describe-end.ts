@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../contract/base/json.ts'
-import type { ContentBlock, Outcome } from '../../contract/base/result.ts'
+import type { ContentBlock, MediaSummary, Outcome } from '../../contract/base/result.ts'
+import { mediaOf } from '../../kit/result/media-of.ts'
 import { resultText } from '../../kit/result/to-wire-result.ts'
 import type { CallEnd } from './create-batch.ts'
 
-/** An image or sound of a result; `data` is base64. */
-export interface SdkMedia {
+/** An image or sound of a result, and its summary; `data` is base64. */
+export interface SdkMedia extends Partial<Omit<MediaSummary, 'kind' | 'mimeType'>> {
   readonly kind: 'image' | 'audio' | 'file'
   readonly data: string
   readonly mimeType: string
@@ -55,7 +56,8 @@ export function describeEnd(end: CallEnd, say: (text: string) => string): SdkRes
   }
   const { result } = end
   const { ok, outcome, callId, data, error } = result
-  const media = result.content.flatMap(toMedia)
+  const about = mediaOf(result)
+  const media = result.content.flatMap((block) => toMedia(block, about(block)))
   return {
     ok,
     outcome,
@@ -69,12 +71,12 @@ export function describeEnd(end: CallEnd, say: (text: string) => string): SdkRes
   }
 }
 
-function toMedia(block: ContentBlock): SdkMedia | [] {
+function toMedia(block: ContentBlock, summary: MediaSummary | undefined): SdkMedia | [] {
   if (block.type === 'image' || block.type === 'audio')
-    return { kind: block.type, data: block.data, mimeType: block.mimeType }
+    return { ...summary, kind: block.type, data: block.data, mimeType: block.mimeType }
   if (block.type !== 'resource' || block.blob === undefined) return []
   const { blob, mimeType = 'application/octet-stream', name } = block
-  return { kind: 'file', data: blob, mimeType, ...(name !== undefined && { name }) }
+  return { ...summary, kind: 'file', data: blob, mimeType, ...(name !== undefined && { name }) }
 }
 
 /** A pending approval in the fields that a dialog shows. */

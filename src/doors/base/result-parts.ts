@@ -1,6 +1,7 @@
-import type { ContentBlock, ToolResult } from '../../contract/base/result.ts'
+import type { ContentBlock, MediaSummary, ToolResult } from '../../contract/base/result.ts'
 import { namesTools } from '../../kit/names-tools.ts'
 import { renameTools } from '../../kit/rename-tools.ts'
+import { mediaOf } from '../../kit/result/media-of.ts'
 import { resultText } from '../../kit/result/to-wire-result.ts'
 
 /** One piece of a result for a model. */
@@ -35,10 +36,11 @@ const cutNote =
 /** A result in pieces. An error, and what a search found, names tools as the model calls them, but for advice to the operator; what other tools returned stays as it is. */
 export function toAnswer(result: ToolResult, { wireNameOf, cut }: AnswerOptions): Answer {
   const { content, data, error, ok, callId, artifacts } = result
-  const parts = content.map((block) => toPart(block, callId))
+  const about = mediaOf(result)
+  const parts = content.map((block) => toPart(block, { callId, media: about(block) }))
   const shown = new Set(content.map((block) => block.type === 'artifact_ref' && block.artifact.digest))
   for (const artifact of artifacts)
-    if (!shown.has(artifact.digest)) parts.push(toPart({ type: 'artifact_ref', artifact }, callId))
+    if (!shown.has(artifact.digest)) parts.push(toPart({ type: 'artifact_ref', artifact }, { callId }))
   const [first, ...rest] = parts
   if (first === undefined)
     parts.push({ type: 'text', text: data === undefined ? result.summary : JSON.stringify(data) })
@@ -66,8 +68,15 @@ function inWireNames(part: Part, wireNameOf: AnswerOptions['wireNameOf']): Part 
   return part.type === 'text' ? { type: 'text', text: renameTools(part.text, wireNameOf) } : part
 }
 
-function toPart(block: ContentBlock, callId: string): Part {
-  const text = resultText({ content: [block], callId })
+function toPart(
+  block: ContentBlock,
+  { callId, media }: { callId: string; media?: MediaSummary | undefined },
+): Part {
+  const text = resultText({
+    content: [block],
+    callId,
+    metadata: media === undefined ? {} : { media: [media] },
+  })
   if (block.type === 'image' || block.type === 'audio')
     return { type: 'media', mimeType: block.mimeType, data: block.data, name: block.type, text }
   if (block.type === 'resource' && block.text === undefined && block.blob !== undefined)

@@ -1,4 +1,5 @@
 import type { AgentModel } from '../../contract/agent-run.ts'
+import type { SessionModel } from '../../contract/base/call.ts'
 import { providerNames, type NameLimits } from '../../kit/name-codec.ts'
 import type { RuleQuery } from '../rules/find-rules.ts'
 import type { ModelApi } from '../rules/rule.ts'
@@ -7,6 +8,8 @@ import type { ModelApi } from '../rules/rule.ts'
 interface ModelDescription {
   readonly provider: string
   readonly query: RuleQuery
+  /** In the words of manifests. */
+  readonly model: SessionModel
   readonly names: NameLimits
 }
 
@@ -36,9 +39,10 @@ const known: readonly {
 /** What a provider is known to take. All others speak the API of OpenAI's Chat Completions, under the narrowest names. */
 export function describeModel({ provider, modelId: model }: AgentModel): ModelDescription {
   const found = known.find(({ starts }) => starts.test(provider))
+  const named = { provider: provider.split('.')[0] ?? provider, name: model }
   if (found === undefined)
-    return { provider, query: { api: 'openai-chat', model }, names: providerNames.gemini }
+    return { provider, query: { api: 'openai-chat', model }, model: named, names: providerNames.gemini }
   const { name, names } = found
   const api = found.api === 'openai-responses' && provider.endsWith('.chat') ? 'openai-chat' : found.api
-  return { provider: name, query: { api, model }, names }
+  return { provider: name, query: { api, model }, model: named, names }
 }

@@ -1,22 +1,10 @@
 import { expect, test } from 'vitest'
-import { decodeResult } from './encode-result.ts'
 import { readRecord } from './read-record.ts'
 
-test('a record of version 0.1 is read in the words of now', () => {
-  const begin = JSON.stringify({ kind: 'begin', decision: { effect: 'allow', layer: 'grant', rule: 'r' } })
-  expect(readRecord(begin, 'begin').decision).toEqual({
-    effect: 'allow',
-    layer: 'session-approval',
-    rule: 'r',
+test('a record of an earlier version names the program of a call in the words of now (EVID-1)', () => {
+  const about = { kind: 'begin', call: 'call_2', toolCallId: 'program_1.0.ab' }
+  expect(readRecord(JSON.stringify({ ...about, parentCall: 'call_1' }), 'begin')).toEqual({
+    ...about,
+    partOf: { call: 'call_1', part: 'program_1.0.ab' },
   })
-  const end = JSON.stringify({ kind: 'end', outcome: 'failed', reason: 'supply_missing' })
-  expect(readRecord(end, 'end').reason).toBe('service_missing')
-  const note = JSON.stringify({ kind: 'note', event: 'definition_held', data: { because: 'grant' } })
-  expect(readRecord(note, 'note')).toMatchObject({ event: 'definition_pending', data: { because: 'grant' } })
-})
-
-test('a result of version 0.1 is read in the words of now', () => {
-  const about = { callId: 'c', toolCallId: 't', tool: 'demo.a', session: 's', durationMs: 1 }
-  const text = JSON.stringify({ error: { code: 'TOOL.FAILED', reason: 'supply_missing', message: 'No.' } })
-  expect(decodeResult(text, about)).toMatchObject({ outcome: 'failed', error: { reason: 'service_missing' } })
 })

@@ -12,9 +12,14 @@ export function readRecord(text: string): EvidenceRecord
 export function readRecord<Kind extends EvidenceRecord['kind']>(text: string, kind: Kind): RecordOf<Kind>
 export function readRecord(text: string): EvidenceRecord {
   // A store returns the text that was made from a record, of the kind that it was asked for.
-  const record: EvidenceRecord & { event?: string; reason?: string } = JSON.parse(text)
+  const record: EvidenceRecord & { event?: string; reason?: string; parentCall?: string } = JSON.parse(text)
   renameWord(record, 'event')
   renameWord(record, 'reason')
   if ('decision' in record && isPlainObject(record.decision)) renameWord(record.decision, 'layer')
+  // The calls of programs had another word for it.
+  if (record.kind === 'begin' && record.parentCall !== undefined) {
+    record.partOf = { call: record.parentCall, part: record.toolCallId ?? record.call }
+    delete record.parentCall
+  }
   return record
 }

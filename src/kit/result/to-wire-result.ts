@@ -2,6 +2,7 @@ import type { CallError } from '../../contract/base/errors.ts'
 import type { Artifact, ContentBlock, MediaSummary, ToolResult } from '../../contract/base/result.ts'
 import type { Json, JsonObject } from '../../contract/base/json.ts'
 import { toArtifactUri } from './artifact-uri.ts'
+import { mediaOf, sayMedia } from './media-of.ts'
 import { markUntrusted } from '../text/mark-untrusted.ts'
 
 /** A result as programs outside read it: snake_case names, the text derived from its blocks, `is_error`. */
@@ -67,11 +68,14 @@ export function toWireMedia({ mimeType, ...media }: MediaSummary): JsonObject {
 }
 
 /** The text of a result: its blocks in order, each as text. Artifacts stand in it by the URI that `artifact.read` takes. */
-export function resultText({ content, callId }: Pick<ToolResult, 'content'> & { callId?: string }): string {
-  return content.map((block) => blockText(block, callId)).join('\n')
+export function resultText(
+  result: Pick<ToolResult, 'content'> & { callId?: string; metadata?: Pick<ToolResult['metadata'], 'media'> },
+): string {
+  const about = mediaOf(result)
+  return result.content.map((block) => blockText(block, about(block), result.callId)).join('\n')
 }
 
-function blockText(block: ContentBlock, call: string | undefined): string {
+function blockText(block: ContentBlock, media: MediaSummary | undefined, call: string | undefined): string {
   switch (block.type) {
     case 'text':
       return block.text
@@ -79,14 +83,18 @@ function blockText(block: ContentBlock, call: string | undefined): string {
       return JSON.stringify(block.json)
     case 'image':
     case 'audio':
-      return `[${block.type} ${block.mimeType}, ${Math.floor((block.data.length * 3) / 4)} bytes]`
+      return `[${block.type} ${media === undefined ? `${block.mimeType}, ${sizeOf(block.data)} bytes` : sayMedia(media)}]`
     case 'resource':
-      return block.text ?? `[resource ${block.uri}]`
+      return block.text ?? `[resource ${block.uri}${media === undefined ? '' : `: ${sayMedia(media)}`}]`
     case 'artifact_ref':
       return `[artifact ${nameOf(block.artifact, call)}, ${block.artifact.bytes} bytes${block.note === undefined ? '' : `: ${block.note}`}]`
     case 'other':
       return markUntrusted(JSON.stringify(block.block), 'the tool', 'a server elsewhere')
   }
+}
+
+function sizeOf(base64: string): number {
+  return Buffer.byteLength(base64, 'base64')
 }
 
 function nameOf({ digest }: Artifact, call: string | undefined): string {

@@ -7,6 +7,8 @@ export interface GrowingRedactor extends Redactor {
    * `longestLearnt` letters each.
    */
   hide(about: string, secrets: readonly string[]): void
+  /** What was said of this thing is a secret no longer. */
+  forget(about: string): void
 }
 
 /** A longer secret could not be looked for. */
@@ -29,6 +31,9 @@ export function createGrowingRedactor(fixed: readonly string[]): GrowingRedactor
       // Results on their way may still hold what was good a moment ago.
       learnt.set(about, { now: secrets, before: known })
       current = undefined
+    },
+    forget(about) {
+      if (learnt.delete(about)) current = undefined
     },
     text: (value) => (current ?? redactor()).text(value),
     json: (value) => (current ?? redactor()).json(value),

@@ -1,20 +1,15 @@
-import { origins, type Call, type Origin } from '../../contract/base/call.ts'
+import { origins, type Call, type Origin, type SessionModel } from '../../contract/base/call.ts'
 import type { CallRequest } from '../../contract/call-request.ts'
 import { digest } from '../../kit/json/digest.ts'
 import { isCounterpart, toCounterpart } from '../../kit/result/counterpart.ts'
+import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { newId } from '../../kit/new-id.ts'
 import type { SessionState } from '../state/scope.ts'
 import { takeInput } from './steps/take-input.ts'
 
-/** Which call's program makes a call. Callers of a session cannot name one. */
-export const parentCall = Symbol('parentCall')
-
-/** A call that a caller makes, or the program of a call. */
-export type Requested = CallRequest & { readonly [parentCall]?: string }
-
 /** A call as it comes to the pipeline. Everything of it is Handrail's own. `origin` is that of a request that names none. */
 export function toCall(
-  request: Requested,
+  request: CallRequest,
   about: { origin: Origin; session: SessionState; now: number },
 ): Call {
   const { origin = about.origin } = request
@@ -32,13 +27,18 @@ export function toCall(
     at: about.now,
     ...(request.idempotencyKey !== undefined && { idempotencyKey: request.idempotencyKey }),
     ...(request.consent !== undefined && { consent: request.consent }),
+    ...(request.model !== undefined && isPlainObject(request.model) && { model: copyModel(request.model) }),
     ...(isTraceParent(request.trace) && { trace: request.trace }),
     ...(isCounterpart(request.counterpart) && { counterpart: toCounterpart(request.counterpart) }),
-    ...(request[parentCall] !== undefined && { parentCall: request[parentCall] }),
     ...(typeof request.rawName === 'string' && { rawName: request.rawName.slice(0, longestId) }),
     ...(rawId !== undefined && { rawId }),
   }
   return call
+}
+
+/** The caller may change theirs. */
+function copyModel({ provider, name }: SessionModel): SessionModel {
+  return { provider, ...(name !== undefined && { name }) }
 }
 
 /** Characters of an id or a name from a provider. */

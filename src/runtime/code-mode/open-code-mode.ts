@@ -11,7 +11,8 @@ export function openCodeMode(admitted: Admitted, scope: CallScope, watch: RunWat
   return {
     run: (code, limits = {}) => runProgram(code, { limits, admitted, scope, watch }),
     declare(patterns) {
-      const tools = scope.session.opened().tools({ shared: true })
+      const { model } = admitted.call
+      const tools = scope.session.opened().tools({ shared: true, ...(model !== undefined && { model }) })
       return declareTools(tools.filter(({ tool }) => meetsPatterns(patterns, tool)))
     },
   }

@@ -1,5 +1,6 @@
 import type { Json } from '../../contract/base/json.ts'
 import type { DocumentChange } from '../../contract/documents.ts'
+import { ToolFailure } from '../../contract/base/errors.ts'
 import { newId } from '../../kit/new-id.ts'
 import { isDocumentChanged } from '../../kit/result/is-document-changed.ts'
 import { readRecord } from '../../kit/result/read-record.ts'
@@ -31,11 +32,11 @@ export interface ProgramPlace {
 
 /**
  * The program of a call: the one that waited for a person or was cut off, if the session runs the same code again, else a new one. Those that have
- * ended are forgotten.
+ * ended are forgotten. Rejects with `program_taken` if the program that the call waited with went on in another call.
  */
 export async function placeProgram(
   code: string,
-  { call }: Pick<Admitted, 'call'>,
+  { call, goesOn }: Pick<Admitted, 'call' | 'goesOn'>,
   scope: CallScope,
 ): Promise<ProgramPlace> {
   const { tenant } = scope
@@ -44,13 +45,15 @@ export async function placeProgram(
   const { id: me, toolCallId } = call
   const { open, ended } = sortPrograms(scope)
   const same = open
-    .filter((each) => each.code === digest && (each.toolCallId === toolCallId || !isOld(each, scope)))
+    .filter((each) => each.code === digest && (goesOn === undefined || each.call === goesOn))
+    .filter((each) => each.toolCallId === toolCallId || !isOld(each, scope))
     .toSorted((one, other) => Number(other.toolCallId === toolCallId) - Number(one.toolCallId === toolCallId))
   for (const program of same) {
-    const taken = { ...program, call: me, toolCallId }
-    if (await write([change(program, taken, scope)], scope))
+    const now = { ...program, call: me, toolCallId }
+    if (await write([change(program, now, scope)], scope))
       return { id: program.id, at: program.at, goesOn: true, keep: () => Promise.resolve() }
   }
+  if (goesOn !== undefined) throw taken()
   const program: StoredProgram = {
     id: newId('program', tenant.now()),
     code: digest,
@@ -69,6 +72,14 @@ export async function placeProgram(
       await store.append([], { documents: [change(null, program, scope)] })
     },
   }
+}
+
+function taken(): ToolFailure {
+  return new ToolFailure({
+    reason: 'program_taken',
+    message:
+      'The program went on in another call meanwhile, such as one of another process. Nothing was done here: what it returned is the result of that call.',
+  })
 }
 
 /** The programs of the session that may go on, and those that have ended. Of one that runs, neither is so. */

@@ -9,9 +9,9 @@ import type {
   ProgramState,
 } from '../../contract/services/isolates.ts'
 import { parseJson } from '../../kit/json/parse-json.ts'
-import { parentCall, type Requested } from '../call/to-call.ts'
 import type { RunWatch } from '../limits/run-watch.ts'
 import type { Admitted } from '../state/call-state.ts'
+import { partOf, type Requested } from '../state/part-of.ts'
 import type { CallScope } from '../state/scope.ts'
 import { placeProgram, type ProgramPlace } from './program-place.ts'
 import { toToolName } from './program-names.ts'
@@ -42,7 +42,7 @@ export interface ProgramRun {
 /** Runs a program to its end. The calls that it makes at a time are one turn of the session. */
 export async function runProgram(code: string, run: ProgramRun): Promise<ProgramReport> {
   const { admitted, scope, watch } = run
-  if (admitted.call.parentCall !== undefined)
+  if (admitted.partOf?.inProgram === true)
     throw new ToolFailure({
       reason: 'nested_program',
       message: 'A program cannot start another program. Write what that one should do into this one.',
@@ -72,7 +72,7 @@ async function makeCalls(
   { run, place, made }: { run: ProgramRun; place: ProgramPlace; made: number },
 ): Promise<readonly ProgramReply[]> {
   const { admitted, scope, watch } = run
-  const requests = calls.map((each, index) => toRequest(each, `${place.id}.${made + index}`, run))
+  const requests = calls.map((each, index) => toRequest(each, { place, index: made + index }, run))
   const { results, waiting, order } = await scope.session.opened().step(requests, {
     signal: watch.signal,
     wait: admitted.parks === false,
@@ -99,18 +99,29 @@ async function makeCalls(
 }
 
 /** Its id says what it calls, so that a program that goes on and calls something else is told nothing of another call. */
-function toRequest({ name, input }: ProgramCall, place: string, { admitted, scope }: ProgramRun): Requested {
+function toRequest(
+  { name, input }: ProgramCall,
+  { place, index }: { place: ProgramPlace; index: number },
+  { admitted, scope }: ProgramRun,
+): Requested {
   const { call, approve, elicit, caller } = admitted
   const tool = toToolName(name, scope.session)
   return {
-    id: `${place}.${hash('sha256', `${tool} ${input}`, 'hex').slice(0, 16)}`,
+    id: `${place.id}.${index}.${hash('sha256', `${tool} ${input}`, 'hex').slice(0, 16)}`,
     tool,
     input,
     origin: call.origin,
     ...(approve !== undefined && { approve }),
     ...(elicit !== undefined && { elicit }),
     caller,
-    [parentCall]: call.id,
+    ...(call.model !== undefined && { model: call.model }),
+    [partOf]: {
+      call: call.id,
+      part: String(index + 1),
+      inProgram: true,
+      seen: undefined,
+      held: undefined,
+    },
   }
 }
 

@@ -1,7 +1,13 @@
-import type { BudgetPlan, CallBudget, HeldBudget, ModelBudget } from '../state/budget-state.ts'
+import {
+  unitsOfMoney,
+  type BudgetPlan,
+  type CallBudget,
+  type HeldBudget,
+  type ModelBudget,
+} from '../state/budget-state.ts'
 import type { CallError } from '../../contract/base/errors.ts'
 import type { ReservedUnits } from '../../contract/evidence.ts'
-import type { Budget, CallUnit } from '../../contract/policy.ts'
+import type { Budget, CallUnit, ToolPrice } from '../../contract/policy.ts'
 import type { Principal } from '../../contract/base/principal.ts'
 import type { BudgetState } from '../../contract/runtime.ts'
 import type { Profile } from '../../contract/base/profile.ts'
@@ -34,17 +40,24 @@ export interface BudgetedCall {
 const leaseMs = 60_000
 
 /** Undefined for a policy without budgets, so that calls spend no time on them. */
-export function planBudgets(budgets: readonly Budget[]): BudgetPlan | undefined {
+export function planBudgets(
+  budgets: readonly Budget[],
+  prices: readonly ToolPrice[],
+): BudgetPlan | undefined {
   if (budgets.length === 0) return undefined
   const known = new Map<string, readonly CallBudget[]>()
   const ofCalls = budgets.filter(isOfCalls)
+  const ofMoney = budgets.filter(isOfMoney)
   const ofModels = budgets.filter(isOfModels)
   return {
     budgetsFor({ tenant, actor }, { name }) {
       const key = `${tenant} ${actor} ${name}`
       let found = known.get(key)
       if (found === undefined) {
-        found = ofCalls.filter(
+        const price = priceOf(name, prices)
+        const all: readonly CallBudget[] =
+          price === 0 ? ofCalls : [...ofCalls, ...ofMoney.map((budget) => ({ ...budget, price }))]
+        found = all.filter(
           (budget) =>
             meetsPatterns(budget.tenants, tenant) &&
             meetsPatterns(budget.actors, actor) &&
@@ -66,8 +79,18 @@ function isOfModels(budget: Budget): budget is ModelBudget {
   return budget.unit === 'tokens' || budget.unit === 'money'
 }
 
-function isOfCalls(budget: Budget): budget is CallBudget {
+function isOfMoney(budget: Budget): budget is Budget & { unit: 'money' } {
+  return budget.unit === 'money'
+}
+
+function isOfCalls(budget: Budget): budget is Budget & { unit: CallUnit } {
   return !isOfModels(budget)
+}
+
+/** In millionths. */
+function priceOf(tool: string, prices: readonly ToolPrice[]): number {
+  const { perCall = 0 } = prices.find(({ tools }) => meetsPatterns(tools, tool)) ?? {}
+  return Math.ceil(perCall * unitsOfMoney)
 }
 
 /** After so many different callers and tools, all are looked for anew. */
@@ -90,7 +113,8 @@ export function reserveBudgets(
     const { reserved } = store.balance(item.account, call.at)
     return refusal(budget, { item, left: answer.left, reserved, call })
   }
-  const givenFor = (unit: CallUnit) => answer.given.filter((_, index) => budgets[index]?.unit === unit)
+  const givenFor = (unit: CallBudget['unit']) =>
+    answer.given.filter((_, index) => budgets[index]?.unit === unit)
   return {
     accounts: budgets.map(({ id, unit }, index) => ({
       budget: id,
@@ -135,8 +159,8 @@ export function describeBudgets(
       id: budget.id,
       unit: budget.unit,
       limit: budget.limit,
-      spent,
-      reserved,
+      spent: inUnits(spent, budget),
+      reserved: inUnits(reserved, budget),
       ...(Number.isFinite(item.endsAt) && { endsAt: item.endsAt }),
     }
   })
@@ -168,6 +192,7 @@ export function toSettlement(
   return {
     call: call.id,
     spent: held.accounts.map(({ account, unit, units: given }) => {
+      if (unit === 'money') return { account, units: given }
       const spent = Math.ceil(units[unit])
       return { account, units: unit === 'cpuMs' || outlived ? spent : Math.min(spent, given) }
     }),
@@ -186,29 +211,37 @@ export function spentByBudget(held: HeldBudget, { spent }: BudgetSettlement): { 
 
 function toItem(budget: CallBudget, call: BudgetedCall): ReservationItem {
   const { principal, definition, at } = call
-  return { ...toAccount(budget, { principal, tool: definition.name, at }), ...unitsOf(budget.unit, call) }
+  const account = toAccount(budget, { principal, tool: definition.name, at })
+  return { ...account, ...unitsOf(budget, call) }
+}
+
+/** What an account counts, in the units of its budget. */
+function inUnits(count: number, { unit }: Budget): number {
+  return unit === 'money' ? count / unitsOfMoney : count
 }
 
 /** Which account of a budget counts something, and what it holds. */
 export function toAccount(
-  { id, windowMs, limit, each = ['tenant'] }: Budget,
+  { id, unit, windowMs, limit, each = ['tenant'] }: Budget,
   { principal, tool, at }: { principal: Principal; tool: string; at: number },
 ): Pick<ReservationItem, 'account' | 'limit' | 'endsAt'> {
   const start = windowMs === undefined ? undefined : Math.floor(at / windowMs) * windowMs
   const parts = each.map((dimension) => `${dimension}=${dimension === 'tool' ? tool : principal[dimension]}`)
   return {
     account: [id, ...parts, ...(start === undefined ? [] : [String(start)])].join(' '),
-    limit,
+    limit: unit === 'money' ? limit * unitsOfMoney : limit,
     endsAt: start === undefined || windowMs === undefined ? Number.POSITIVE_INFINITY : start + windowMs,
   }
 }
 
 /** What is known beforehand is wanted as it is; of what is only bounded, as much as there is, and at least one unit. */
-function unitsOf(unit: CallUnit, call: BudgetedCall): { units: number; least: number } {
+function unitsOf(budget: CallBudget, call: BudgetedCall): { units: number; least: number } {
   const exactly = (units: number) => ({ units, least: units })
-  switch (unit) {
+  switch (budget.unit) {
     case 'calls':
       return exactly(1)
+    case 'money':
+      return exactly(budget.price)
     case 'bytesIn':
       return exactly(call.bytesIn)
     case 'cost':
@@ -221,13 +254,14 @@ function unitsOf(unit: CallUnit, call: BudgetedCall): { units: number; least: nu
   }
 }
 
-const reasons: { readonly [unit in CallUnit]: string } = {
+const reasons: { readonly [unit in CallBudget['unit']]: string } = {
   calls: 'calls',
   bytesIn: 'bytes',
   bytesOut: 'bytes',
   cpuMs: 'cpu_ms',
   wallMs: 'wall_ms',
   cost: 'cost',
+  money: 'money',
 }
 
 function refusal(
@@ -242,9 +276,10 @@ function refusal(
   // What they do not spend comes back when they end.
   const isHeld = left + reserved >= item.least
   const code = budget.kind === 'rate' ? 'QUOTA.RATE_LIMITED' : 'QUOTA.BUDGET_EXCEEDED'
-  const what = `The budget "${budget.id}" has ${Math.max(0, left)} of ${budget.limit} ${budget.unit} left, too few for "${tool}", which needs ${item.least}`
+  const remaining = inUnits(Math.max(0, left), budget)
+  const what = `The budget "${budget.id}" has ${remaining} of ${budget.limit} ${budget.unit} left, too few for "${tool}", which needs ${inUnits(item.least, budget)}`
   const now = isHeld
-    ? `Calls that run or come next hold ${reserved} more; what they do not spend is free when they end. Try again then.`
+    ? `Calls that run or come next hold ${inUnits(reserved, budget)} more; what they do not spend is free when they end. Try again then.`
     : retryAfterMs === undefined
       ? 'Stop, or let the operator raise it.'
       : `Come again in ${showDuration(retryAfterMs)}, or do something else.`
@@ -254,8 +289,8 @@ function refusal(
       budget: budget.id,
       unit: budget.unit,
       limit: budget.limit,
-      left: Math.max(0, left),
-      ...(isHeld && { reserved }),
+      left: remaining,
+      ...(isHeld && { reserved: inUnits(reserved, budget) }),
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     },
   })

@@ -3,7 +3,7 @@ import type { Principal } from '../../contract/base/principal.ts'
 import type { ReservationItem, Store } from '../../contract/store.ts'
 import { callError } from '../../kit/result/call-error.ts'
 import { showDuration } from '../../kit/time/show-duration.ts'
-import type { ModelBudget } from '../state/budget-state.ts'
+import { unitsOfMoney, type ModelBudget } from '../state/budget-state.ts'
 import { toAccount } from './budgets.ts'
 
 /** What an answer of a model takes, or may take. */
@@ -35,8 +35,6 @@ const noBudget: HeldModelUse = { settle: async () => undefined, release: () => u
 
 /** A reservation of a process that died is void after so long. */
 const leaseMs = 60_000
-/** Accounts count whole units. */
-const unitsOfMoney = 1_000_000
 
 /**
  * Takes what an answer may spend from all accounts, or says which one has nothing left. An answer may take more than was left, as its length is known
@@ -54,8 +52,7 @@ export function reserveModelUse(
   if (unpriced !== undefined) return noPrice(unpriced)
   const items = budgets.map((budget): ReservationItem => {
     const account = toAccount(budget, { principal, tool: '', at })
-    const limit = budget.unit === 'money' ? account.limit * unitsOfMoney : account.limit
-    return { ...account, limit, units: Math.max(1, unitsOf(budget, estimate)), least: 1 }
+    return { ...account, units: Math.max(1, unitsOf(budget, estimate)), least: 1 }
   })
   const answer = store.reserve({ call, tenant: principal.tenant, at, leaseMs, items })
   if (answer.state === 'refused') return refusal(budgets[answer.item], items[answer.item], at)

@@ -1,6 +1,7 @@
-import type { Artifact, ContentBlock, MediaSummary, ToolOutput } from '../../contract/base/result.ts'
+import type { Artifact, MediaSummary, ToolOutput } from '../../contract/base/result.ts'
 import type { ArtifactStore } from '../../contract/store.ts'
 import { fileDigest } from '../../kit/json/digest.ts'
+import { isInlineMedia, type InlineMedia } from '../../kit/result/media-of.ts'
 import { measureImage } from './measure-image.ts'
 
 /** Of one result; further ones are there and not described. */
@@ -10,26 +11,20 @@ const maxImageBytes = 16 * 1024 * 1024
 
 /** Whether a result has anything that `describeMedia` describes. */
 export function hasMedia({ content, artifacts = [] }: ToolOutput): boolean {
-  return content.some(isInline) || artifacts.some(isMedia)
+  return content.some(isInlineMedia) || artifacts.some(isMedia)
 }
 
-/** What every image, sound and film of a result is, in the order of the result. Nothing in their bytes makes it fail. */
+/** What every image, sound, film and binary resource of a result is, in the order of the result. Nothing in their bytes makes it fail. */
 export async function describeMedia(
   { content, artifacts = [] }: ToolOutput,
   store: Pick<ArtifactStore, 'get'>,
 ): Promise<MediaSummary[]> {
-  const inline = content.filter(isInline).slice(0, maxDescribed)
+  const inline = content.filter(isInlineMedia).slice(0, maxDescribed)
   const kept = artifacts.filter(isMedia).slice(0, maxDescribed - inline.length)
   const summaries: MediaSummary[] = []
   for (const media of inline) summaries.push(await describeInline(media))
   for (const artifact of kept) summaries.push(await describeArtifact(artifact, store))
   return summaries
-}
-
-type InlineMedia = Extract<ContentBlock, { data: string }>
-
-function isInline(block: ContentBlock): block is InlineMedia {
-  return block.type === 'image' || block.type === 'audio'
 }
 
 function isMedia({ mimeType }: Artifact): boolean {
@@ -41,10 +36,12 @@ function kindOf(mimeType: string): MediaSummary['kind'] | undefined {
   return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : undefined
 }
 
-async function describeInline({ type, data, mimeType }: InlineMedia): Promise<MediaSummary> {
-  const bytes = Buffer.from(data, 'base64')
-  const about = { kind: type, mimeType, bytes: bytes.length, digest: fileDigest(bytes) }
-  if (type === 'audio') return about
+async function describeInline(block: InlineMedia): Promise<MediaSummary> {
+  const { mimeType = 'application/octet-stream' } = block
+  const bytes = Buffer.from('blob' in block ? block.blob : block.data, 'base64')
+  const kind = block.type === 'resource' ? (kindOf(mimeType) ?? 'file') : block.type
+  const about = { kind, mimeType, bytes: bytes.length, digest: fileDigest(bytes) }
+  if (kind !== 'image' || bytes.length > maxImageBytes) return about
   return { ...about, ...(await measureImage(bytes, mimeType)) }
 }
 

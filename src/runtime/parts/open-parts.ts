@@ -4,6 +4,7 @@ import { reserveBudgets } from '../limits/budgets.ts'
 import type { RunWatch } from '../limits/run-watch.ts'
 import { profileOf } from '../permission/profile-of.ts'
 import type { Admitted } from '../state/call-state.ts'
+import { partOf } from '../state/part-of.ts'
 import type { CallScope } from '../state/scope.ts'
 import { lookAtParts, toPartRequest } from '../planning/look-at-parts.ts'
 
@@ -43,9 +44,10 @@ export function openParts(admitted: Admitted, scope: CallScope, watch: RunWatch)
           ...request,
           signal: watch.signal,
           follow: true,
-          partOf: {
+          [partOf]: {
             call: call.id,
             part: wish.part,
+            inProgram: admitted.partOf?.inProgram === true,
             seen: wasSeen(admitted) ? seen : undefined,
             held: isHeld ? name : undefined,
           },

@@ -12,7 +12,7 @@ export function lookAtParts(called: Whole, scope: CallScope): Pick<PartCalls, 'd
   return {
     definition(tool) {
       const registered = session.find(tool, 'canonical')
-      return registered === undefined || session.exclusion(registered) !== undefined
+      return registered === undefined || session.exclusion(registered, called.call.model) !== undefined
         ? undefined
         : registered.definition
     },
@@ -39,6 +39,7 @@ export function toPartRequest(
     ...(onProgress !== undefined && { onProgress }),
     // It names what is done: the whole, and which part of it.
     ...(key !== undefined && takesKey && { idempotencyKey: `${key.name}/${part}` }),
+    ...(call.model !== undefined && { model: call.model }),
     ...(call.trace !== undefined && { trace: call.trace }),
   }
 }

@@ -53,7 +53,6 @@ function toBeginRecord(
     writer: tenant.evidence.writer,
   }
   if (call.toolCallId !== call.id) begin.toolCallId = call.toolCallId
-  if (call.parentCall !== undefined) begin.parentCall = call.parentCall
   if (session.mode !== 'default') begin.mode = session.mode
   if (!session.standingConsents) begin.standingConsents = false
   if (session.ancestors !== undefined) begin.parents = toParents(session)

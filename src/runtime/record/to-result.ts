@@ -92,7 +92,11 @@ function ranOnHost(ended: Exclude<Ended, Replayed>, { tenant }: CallScope): bool
 
 /** What to use instead of a deprecated tool. */
 function adviceOn(registered: Registered, { session }: CallScope): string | undefined {
-  return session.status(registered).advice ?? registered.definition.deprecations[0]?.advice
+  const { advice } = session.status(registered)
+  if (advice !== undefined) return advice
+  const { deprecations } = registered.definition
+  if (deprecations.length < 2) return deprecations[0]?.advice
+  return deprecations.map((each) => `${each.what} since ${each.since}: ${each.advice}`).join(' ')
 }
 
 /** A kept result goes back under the ids of the call that asked again, with what is said of that one. */

@@ -68,8 +68,8 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     get mode() {
       return seed.mode.current()
     },
-    tools({ presentation = 'canonical', shared = false, all = false } = {}) {
-      const tools = view.tools(presentation, all)
+    tools({ shared = false, ...options } = {}) {
+      const tools = view.tools(options)
       return shared ? tools : copyJson(tools)
     },
     available: () => describeAvailable(view.all(), calls.scope()),

@@ -5,7 +5,8 @@ import type { CallRequest } from '../../contract/call-request.ts'
 import { callError } from '../../kit/result/call-error.ts'
 import { runCall } from '../call/pipeline.ts'
 import { record } from '../call/steps/record.ts'
-import { toCall, toRawId, type Requested } from '../call/to-call.ts'
+import { toCall, toRawId } from '../call/to-call.ts'
+import { partOf, type Requested } from '../state/part-of.ts'
 import { halt, startCall, type Called, type CallerOptions, type Halted } from '../state/call-state.ts'
 import type { Endings } from '../state/endings.ts'
 import type { CallScope, SessionState, TenantContext } from '../state/scope.ts'
@@ -24,7 +25,7 @@ export interface SessionCalls {
   start(
     request: Returning,
     origin: Call['origin'],
-    inTurn?: InTurn & Pick<CallerOptions, 'parks' | 'partOf'>,
+    inTurn?: InTurn & Pick<CallerOptions, 'parks'>,
   ): Promise<ToolResult>
   /** Ends a call of a model without running it, with its evidence: with this error, or as the function says. */
   skip(
@@ -43,8 +44,11 @@ export interface SessionCalls {
 /** Which pending approval a call waited for that comes back. Callers of a session cannot name one. */
 export const answers = Symbol('answers')
 
+/** Which call waited for what its own calls ask, of a call that comes back for it. Callers of a session cannot name one. */
+export const goesOn = Symbol('goesOn')
+
 /** A call that comes to a session, or comes back. */
-export type Returning = Requested & { readonly [answers]?: string }
+export type Returning = Requested & { readonly [answers]?: string; readonly [goesOn]?: string }
 
 export interface SessionCallsOptions {
   seed: SessionSeed
@@ -97,7 +101,7 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
     running,
     scope,
     start(request, origin, inTurn) {
-      const isLast = inTurn?.partOf?.segment?.isLast === true
+      const isLast = request[partOf]?.segment?.isLast === true
       const own = isLast ? afterAll(scope()) : scope()
       const call = begin(request, origin, own)
       running.add(call)
@@ -159,16 +163,17 @@ function createScope(seed: SessionSeed, session: SessionState): () => CallScope 
   }
 }
 
-/** What a turn, or the call that it is a part of, says of a call. */
+/** What a turn, and the call that it is a part of, say of a call. */
 function toWithin(
   request: Returning,
-  inTurn: (InTurn & Pick<CallerOptions, 'parks' | 'partOf'>) | undefined,
-): Pick<Called, 'place' | 'parks' | 'answers' | 'partOf'> {
+  inTurn: (InTurn & Pick<CallerOptions, 'parks'>) | undefined,
+): Pick<Called, 'place' | 'parks' | 'answers' | 'goesOn' | 'partOf'> {
   return {
     place: inTurn?.place,
     parks: inTurn?.parks ?? false,
     answers: request[answers],
-    partOf: inTurn?.partOf,
+    goesOn: request[goesOn],
+    partOf: request[partOf],
   }
 }
 
@@ -195,7 +200,7 @@ const neverParks = { parks: false, answers: undefined } as const
 function toCallerOptions(
   request: CallRequest,
   { approver, elicit }: SessionSeed,
-): Omit<CallerOptions, 'parks' | 'answers' | 'partOf'> {
+): Omit<CallerOptions, 'parks' | 'answers' | 'goesOn' | 'partOf'> {
   const { onProgress, caller } = request
   return { approve: request.approve ?? approver, elicit: request.elicit ?? elicit, onProgress, caller }
 }

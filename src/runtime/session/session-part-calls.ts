@@ -16,8 +16,8 @@ import type { SessionCalls } from './session-calls.ts'
 /** The parts that calls of a session make. */
 export function createPartCalls(calls: SessionCalls): SessionPartCalls {
   return {
-    start: ({ partOf, parks, ...request }) =>
-      calls.start(request, request.origin ?? 'api', { signal: undefined, place: undefined, parks, partOf }),
+    start: ({ parks, ...request }) =>
+      calls.start(request, request.origin ?? 'api', { signal: undefined, place: undefined, parks }),
     look: (request) => look(request, calls),
     earlier: (part) => findEarlierPart(part, calls.scope()),
   }

@@ -80,11 +80,11 @@ export function createSessionState(parts: SessionStateParts): SessionState {
     },
     catchUp,
     find,
-    exclusion: (registered) => view.exclusion(registered),
+    exclusion: (registered, model) => view.exclusion(registered, model),
     status: (registered) => view.status(registered),
     search: (words) => view.search(words),
     found: seed.found,
-    names: () => view.names(),
+    names: (model) => view.names(model),
     watched: () => listeners.size > 0 || seed.watched(),
     emit(event) {
       const { tenant, actor, role } = principal

@@ -13,7 +13,7 @@ import type { KeptQuestion } from '../state/approval-book.ts'
 import type { CallScope } from '../state/scope.ts'
 import { toRequest } from '../turn/turn.ts'
 import { findEarlier } from './find-earlier.ts'
-import { answers } from './session-calls.ts'
+import { answers, goesOn } from './session-calls.ts'
 
 /** What steps need of their session. */
 export interface StepContext {
@@ -49,8 +49,8 @@ export async function resumeStep(
   const step = checkStep(given)
   const sorted = await sortWaiting(step.waiting, options.wait === true, context)
   const requests = sorted.open.map(({ callId, call, approval }) =>
-    // A call also waits for what an agent asks that it started: that agent uses the answer.
-    approval.request.callId === callId ? { ...call, [answers]: approval.id } : call,
+    // A call also waits for what a call of its program or an agent asks that it started: those use the answer.
+    approval.request.callId === callId ? { ...call, [answers]: approval.id } : { ...call, [goesOn]: callId },
   )
   const ran = await context.run(requests, options)
   const ids = new Map(sorted.ids)
@@ -146,7 +146,9 @@ async function settle(
   if (
     outcome !== 'waiting' &&
     error?.code !== 'POLICY.APPROVAL_DENIED' &&
-    error?.code !== 'PROVIDER.UNAVAILABLE'
+    error?.code !== 'PROVIDER.UNAVAILABLE' &&
+    // The call that went on with the program uses the answer.
+    error?.reason !== 'program_taken'
   )
     await tenant.approvals.withdraw(id)
   return undefined
@@ -200,7 +202,8 @@ function toPlainRequest(
   origin: Origin | undefined,
 ): CallRequest {
   const request = toRequest(given)
-  const { tool, input, presentation, idempotencyKey, consent, trace, counterpart, rawName, follow } = request
+  const { tool, input, presentation, idempotencyKey, consent, model, trace } = request
+  const { counterpart, rawName, follow } = request
   const own = request.origin ?? origin
   return {
     tool,
@@ -211,6 +214,7 @@ function toPlainRequest(
     ...(own !== undefined && { origin: own }),
     ...(idempotencyKey !== undefined && { idempotencyKey }),
     ...(consent !== undefined && { consent }),
+    ...(model !== undefined && { model }),
     ...(trace !== undefined && { trace }),
     ...(counterpart !== undefined && { counterpart }),
     ...(rawName !== undefined && { rawName }),

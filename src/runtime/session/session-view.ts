@@ -1,5 +1,6 @@
-import type { Presentation } from '../../contract/base/call.ts'
+import type { Presentation, SessionModel } from '../../contract/base/call.ts'
 import type { PresentedTool, Registered, RegistryView, ToolStatus } from '../../contract/registry.ts'
+import type { ToolsOptions } from '../../contract/runtime.ts'
 import type { TenantContext } from '../state/scope.ts'
 import { arrangeTools } from './arrange-tools.ts'
 import type { FoundTools } from '../state/session-book.ts'
@@ -14,6 +15,8 @@ export interface ViewSeed {
   lease(): { readonly view: RegistryView; release(): void }
   /** Why a tool is not in the effective set in this context; undefined if it is. */
   exclusion(registered: Registered, tenant: TenantContext): string | undefined
+  /** Whether a tool works with the model of a call. */
+  fits(registered: Registered, model: SessionModel): boolean
   readonly mode: Pick<SessionMode, 'current'>
   /** Has another version as soon as another exclusion may come out in the same context. */
   readonly restrictions: { readonly version: number }
@@ -35,16 +38,16 @@ export interface ViewSeed {
 export interface SessionView {
   find(name: string, presentation: Presentation): Registered | undefined
   /** Why a tool cannot be called here; undefined if it can. */
-  exclusion(registered: Registered): string | undefined
+  exclusion(registered: Registered, model?: SessionModel): string | undefined
   /** Another value as soon as an exclusion may be another one. */
   edition(): number
   /** Where a tool stood when it was last looked for. */
   status(registered: Registered): ToolStatus
-  names(): Iterable<string>
+  names(model?: SessionModel): Iterable<string>
   /** Every tool, callable or not. */
   all(): readonly Registered[]
   /** What models are shown: deferred tools only if they were found, behind the others. With `all`, each in its place. */
-  tools(presentation: Presentation, all?: boolean): readonly PresentedTool[]
+  tools(options: Omit<ToolsOptions, 'shared'>): readonly PresentedTool[]
   /** The deferred tools that can be called here and have one of the words, the best first. */
   search(words: string): Iterable<Registered>
   /** Takes the tools of now; calls that run keep theirs. */
@@ -107,9 +110,11 @@ export function createSessionView(seed: ViewSeed): SessionView {
       if (presentation !== 'compatible') return view.find(name)
       return view.findCompatible(name) ?? view.find(name) ?? findByAlias(name, view.list())
     },
-    exclusion(registered) {
+    exclusion(registered, model) {
       lookAgain()
-      return look(registered).exclusion
+      const { exclusion } = look(registered)
+      if (exclusion !== undefined || model === undefined) return exclusion
+      return seed.fits(registered, model) ? undefined : 'model_denied'
     },
     edition() {
       lookAgain()
@@ -117,13 +122,14 @@ export function createSessionView(seed: ViewSeed): SessionView {
     },
     status: (registered) => look(registered).status,
     all: () => leases.view().list(),
-    *names() {
+    *names(model) {
       lookAgain()
-      yield* listed(({ definition }) => definition.name)
+      const fits = (registered: Registered): boolean => model === undefined || seed.fits(registered, model)
+      yield* listed((registered) => registered).flatMap((each) => (fits(each) ? [each.definition.name] : []))
     },
-    tools(presentation, all = false) {
+    tools(options) {
       lookAgain()
-      return presented.get(presentation, all)
+      return presented.get(options)
     },
     *search(words) {
       lookAgain()
@@ -144,14 +150,14 @@ type Listed = <T>(show: (registered: Registered, status: ToolStatus) => T) => T[
 function createPresented(seed: ViewSeed, listed: Listed) {
   const made = new Map<string, readonly PresentedTool[]>()
   return {
-    get(presentation: Presentation, all: boolean): readonly PresentedTool[] {
-      const key = `${presentation} ${all}`
+    get({ presentation = 'canonical', all = false, model }: ToolsOptions): readonly PresentedTool[] {
+      const key = JSON.stringify([presentation, all, model?.provider, model?.name])
       const known = made.get(key)
       if (known !== undefined) return known
       const callable = listed((registered, status) => ({
         registered,
         tool: seed.presentation(registered, { presentation, status }),
-      }))
+      })).filter(({ registered }) => model === undefined || seed.fits(registered, model))
       const list = arrangeTools(callable, { all, found: seed.found.read() })
       made.set(key, list)
       return list

@@ -78,6 +78,8 @@ export type CallerOptions = {
   readonly parks: false | Exclude<Returns, 'held'>
   /** Of a call that comes back: the id of the pending approval that it waited for. */
   readonly answers: string | undefined
+  /** Of a call that comes back as one of its own calls waited: the id that it had then. */
+  readonly goesOn?: string | undefined
   /** Undefined for a call that a caller made. */
   readonly partOf?: PartOf | undefined
 }
@@ -239,6 +241,7 @@ export function startCall(call: Call, tick: number, within?: Within): Called {
     caller: within?.caller,
     parks: within?.parks ?? false,
     answers: within?.answers,
+    goesOn: within?.goesOn,
     partOf: within?.partOf,
     answer: undefined,
     reviewed: undefined,

@@ -9,12 +9,20 @@ export interface PostedCallback {
   readonly taken: DocumentChange
 }
 
+/** A job of a tenant. */
+export interface JobOf {
+  readonly tenant: string
+  readonly job: string
+}
+
 /** The callbacks of jobs: where they are posted, and who waits for them. */
 export interface JobCallbacks {
   /** Undefined if the host serves none. */
-  of(job: string): JobCallback | undefined
+  of(job: JobOf): JobCallback | undefined
+  /** Keeps the secret of its callback out of results, records and logs until the returned function is called. */
+  hide(job: JobOf): () => void
   /** What waits for a job, the oldest first. */
-  posted(tenant: string, job: string): readonly PostedCallback[]
+  posted(job: JobOf): readonly PostedCallback[]
   /** Calls back when something was posted for a job in this process. */
-  listen(job: string, onPosted: () => void): () => void
+  listen(job: JobOf, onPosted: () => void): () => void
 }

@@ -6,10 +6,18 @@ import type { ToolContext } from '../../contract/tool/tool.ts'
 import type { ToolResult } from '../../contract/base/result.ts'
 import type { Returns } from './approval-book.ts'
 
+/** The call that makes a call as a part of itself. Callers of a session cannot name one. */
+export const partOf = Symbol('partOf')
+
+/** A call that a caller makes, or another call as a part of itself. */
+export type Requested = CallRequest & { readonly [partOf]?: PartOf }
+
 /** The call that another one is a part of. */
 export interface PartOf {
   readonly call: string
   readonly part: string
+  /** Whether a program makes it, at whatever remove. */
+  readonly inProgram: boolean
   /** What the person saw of this part who said yes to that call. */
   readonly seen: ApprovalBinding | undefined
   /** Under which name that call holds units of budgets for this part, until it takes its own. */
@@ -28,8 +36,8 @@ export interface Segment {
 }
 
 /** How a part is called. */
-export interface PartRequest extends CallRequest {
-  readonly partOf: PartOf
+export interface PartRequest extends Requested {
+  readonly [partOf]: PartOf
   readonly parks: false | Exclude<Returns, 'held'>
 }
 

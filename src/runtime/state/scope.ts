@@ -1,4 +1,4 @@
-import type { Presentation } from '../../contract/base/call.ts'
+import type { Presentation, SessionModel } from '../../contract/base/call.ts'
 import type { AgentHost } from '../../contract/agent-host.ts'
 import type { Session } from '../../contract/runtime.ts'
 import type { RuntimeLimits } from '../../contract/configuration.ts'
@@ -158,7 +158,7 @@ export interface SessionState {
   /** A tool of this session, whether or not it may be called. */
   find(name: string, presentation: Presentation): Registered | undefined
   /** Why a tool may not be called; undefined if it may. */
-  exclusion(registered: Registered): string | undefined
+  exclusion(registered: Registered, model?: SessionModel): string | undefined
   /** Where a tool stood when it was last looked for. */
   status(registered: Registered): ToolStatus
   /** The deferred tools that are in the set and have one of the words, the best first. */
@@ -166,7 +166,7 @@ export interface SessionState {
   /** Those that searches found. */
   readonly found: FoundTools
   /** Names a model may be pointed to. */
-  names(): Iterable<string>
+  names(model?: SessionModel): Iterable<string>
   watched(): boolean
   emit(event: Omit<RuntimeEvent, 'sequence' | 'at' | 'tenant' | 'session' | 'actor' | 'role'>): void
 }

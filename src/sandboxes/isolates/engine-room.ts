@@ -159,7 +159,11 @@ export class EngineRoom {
   }
 
   #toFailed(fault: Fault): ProgramState {
-    return { type: 'failed', ...fault, printed: this.#printed() }
+    const { line } = fault
+    // What is missing at the end is told of the line that is put behind the program.
+    const last = this.#program.code.split('\n').length
+    const at = line === undefined ? {} : { line: Math.min(line, last) }
+    return { type: 'failed', ...fault, ...at, printed: this.#printed() }
   }
 
   /** What it had printed; nothing if the engine has no room to say so. */

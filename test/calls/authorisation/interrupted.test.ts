@@ -45,7 +45,9 @@ function makePlace() {
           { id: 'calls', unit: 'calls', limit: 3 },
           { id: 'cost', unit: 'cost', limit: 100, windowMs: 86_400_000_000 },
           { id: 'time', unit: 'wallMs', limit: 600_000 },
+          { id: 'purse', unit: 'money', limit: 5 },
         ],
+        prices: [{ tools: ['demo.*'], perCall: 0.25 }],
       },
       onError: () => {},
     })
@@ -103,12 +105,13 @@ test('a call that is cut off has spent what it had reserved, once it is recovere
     calls: { spent: 3, reserved: 0 },
     cost: { spent: 21, reserved: 0 },
     time: { spent: 180_000, reserved: 0 },
+    purse: { spent: 0.75, reserved: 0 },
   })
   expect((await call()).error).toMatchObject(exceeded)
   const [ended] = runtime.store.records({ kind: 'end' })
   expect(JSON.parse(ended?.text ?? '') as EndRecord).toMatchObject({
     outcome: 'unknown',
-    spent: { calls: 1, cost: 7, time: 60_000 },
+    spent: { calls: 1, cost: 7, time: 60_000, purse: 250_000 },
   })
   const [begun] = runtime.store.records({ kind: 'begin' })
   expect((JSON.parse(begun?.text ?? '') as BeginRecord).reserved).toEqual([
@@ -120,6 +123,7 @@ test('a call that is cut off has spent what it had reserved, once it is recovere
       endsAt: expect.any(Number),
     },
     { budget: 'time', account: 'time tenant=local', units: 60_000 },
+    { budget: 'purse', account: 'purse tenant=local', units: 250_000 },
   ])
   expect(verifyEvidence(runtime.store).ok).toBe(true)
 })
@@ -150,6 +154,7 @@ test('a call that did not happen, as a person found out, costs nothing after all
     calls: { spent: 2, reserved: 0 },
     cost: { spent: 14, reserved: 0 },
     time: { spent: 120_000, reserved: 0 },
+    purse: { spent: 0.5, reserved: 0 },
   })
   expect((await call()).ok).toBe(true)
   expect((await call()).error).toMatchObject(exceeded)

@@ -53,7 +53,9 @@ test('the full form carries blocks, data, summary and metadata; text is derived 
     summary: 'four things',
     metadata: { tool: { source: 'test' } },
   })
-  expect(resultText(result)).toBe('one\n{"two":2}\n[image image/png, 3 bytes]\n[resource file:///three]')
+  expect(resultText(result)).toBe(
+    'one\n{"two":2}\n[image image/png, 2 bytes, sha256:8f434346648f6b96df89dda901c5176b10a6d83961dd3c1ac88b59b2dc327aa4, the bytes are no image/png]\n[resource file:///three]',
+  )
 })
 
 test('ordinary data with a field named content is data (OUT-1)', async () => {

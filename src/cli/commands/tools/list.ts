@@ -11,7 +11,7 @@ import type { Runtime } from '../../../contract/runtime.ts'
 import { mcpTools, type McpTools } from '../../../compose/sources/mcp-tools.ts'
 import { presentTool } from '../../../registry/catalog/present-tools.ts'
 import { createToolIndex } from '../../../registry/search/create-tool-index.ts'
-import { readText } from '../../arguments/caller.ts'
+import { readForModel, readText } from '../../arguments/caller.ts'
 import type { CommandLine } from '../../base/command.ts'
 import { countOf } from '../../render/count-of.ts'
 import { exitCodes } from '../../base/exit-codes.ts'
@@ -39,7 +39,12 @@ export const listVerb: ToolsVerb = {
     const runtime = await wireRuntime(places, undefined, { keep: false, upstreams })
     try {
       const { tenant } = query
-      const session = runtime.session({ role, ...(tenant !== undefined && { tenant }) })
+      const model = readForModel(given)
+      const session = runtime.session({
+        role,
+        ...(tenant !== undefined && { tenant }),
+        ...(model !== undefined && { model }),
+      })
       const callable = new Set(session.tools({ shared: true, all: true }).map(({ tool }) => tool))
       const words = readText(given, 'search')
       const every = find(runtime, query, presentation).filter(
@@ -113,7 +118,9 @@ function toTable(listed: readonly Listed[]): string {
   const width = Math.max(0, ...listed.map(({ presented }) => presented.name.length))
   const rows = listed.map(({ presented, status }) => {
     const mark = status.state === 'enabled' ? '' : `(${status.state}) `
-    return `${presented.name.padEnd(width)}  ${mark}${firstSentence(presented.description)}`
+    const [text = '', advice] = presented.description.split('\nDeprecated: ')
+    const more = advice === undefined ? '' : ` Deprecated: ${advice}`
+    return `${presented.name.padEnd(width)}  ${mark}${firstSentence(text)}${more}`
   })
   return `${[...rows, countOf(listed.length, 'tool')].join('\n')}\n`
 }

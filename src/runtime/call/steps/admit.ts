@@ -168,7 +168,7 @@ function take(approved: Approved, slot: Slot, scope: CallScope): Taken | CallErr
 
 /** A composition counts as a call; the time and the bytes that it takes are those of its parts. A piece of a job was counted as a call with its start. */
 function ownBudgets({ registered, partOf }: Approved, budgets: readonly CallBudget[]): readonly CallBudget[] {
-  const isOfCalls = ({ unit }: CallBudget): boolean => unit === 'calls' || unit === 'cost'
+  const isOfCalls = ({ unit }: CallBudget): boolean => unit === 'calls' || unit === 'cost' || unit === 'money'
   if (partOf?.segment !== undefined) return budgets.filter((budget) => !isOfCalls(budget))
   return registered.tool.composedOf === undefined ? budgets : budgets.filter(isOfCalls)
 }

@@ -81,7 +81,7 @@ const openers: { readonly [service: string]: (opening: Opened) => unknown } = {
   planMode: ({ admitted, scope }) => openPlanMode(admitted, scope),
   skills: ({ scope }) => openSkills(scope),
   todos: ({ admitted, scope }) => openTodos(admitted, scope),
-  toolSearch: ({ scope }) => openToolSearch(scope),
+  toolSearch: ({ admitted, scope }) => openToolSearch(admitted, scope),
   tasks: ({ admitted, scope, watch }) => openTasks(admitted, scope, watch),
   schedules: ({ admitted, scope, watch }) => openSchedules(admitted, scope, ended(watch)),
   memory: ({ admitted, scope, watch }) => openMemory(admitted, scope, ended(watch)),

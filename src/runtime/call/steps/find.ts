@@ -26,8 +26,8 @@ export function find(called: Called, scope: CallScope): Found | Halted {
     )
   }
   const registered = scope.session.find(call.tool, call.presentation)
-  if (registered === undefined) return halt('find', called, unknownTool(call.tool, scope))
-  const exclusion = scope.session.exclusion(registered)
+  if (registered === undefined) return halt('find', called, unknownTool(call, scope))
+  const exclusion = scope.session.exclusion(registered, call.model)
   if (exclusion !== undefined)
     return halt(
       'find',
@@ -96,8 +96,8 @@ function parseInput(input: unknown): unknown {
   }
 }
 
-function unknownTool(name: string, scope: CallScope) {
-  const nearest = nearestNames(name, scope.session.names())
+function unknownTool({ tool: name, model }: Pick<Called['call'], 'tool' | 'model'>, scope: CallScope) {
+  const nearest = nearestNames(name, scope.session.names(model))
   const shown = shorten(name, 100)
   const advice =
     nearest.length > 0
@@ -117,7 +117,7 @@ export function excludedTool(
 ): CallError {
   const why: { readonly [reason: string]: string } = {
     role_denied: `the role "${session.principal.role}" may never use it`,
-    model_denied: 'it works with other providers or models than that of this session',
+    model_denied: 'it works with other providers or models than the one of this call',
     mode_denied: `the session is in ${session.mode} mode, which is read-only`,
     paused: 'it is paused',
     deprecated: `it is deprecated and was taken out of use. ${withoutStop(status.advice ?? '')}`,

@@ -3,6 +3,7 @@ import type { Registered } from '../../../contract/registry.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { toolUrn } from '../../../kit/match/urn.ts'
 import { authoriseUse } from '../../permission/authorise-use.ts'
+import type { Admitted } from '../../state/call-state.ts'
 import type { CallScope } from '../../state/scope.ts'
 import { mostFound, type FoundTools } from '../../state/session-book.ts'
 import { factsOfTool } from './authorise.ts'
@@ -14,14 +15,19 @@ const mostJudged = 200
 const fruitlessOf = new WeakMap<FoundTools, number>()
 
 /** The deferred tools of the session of a call. It shows none that a call of the session would be denied for whatever its input. */
-export function openToolSearch(scope: CallScope): ToolSearch {
+export function openToolSearch({ call }: Pick<Admitted, 'call'>, scope: CallScope): ToolSearch {
   const { session } = scope
+  const canCall = (registered: Registered): boolean =>
+    session.exclusion(registered, call.model) === undefined && session.status(registered).outage === undefined
   return {
     async find(wanted, most) {
       const { found, missing } =
         'words' in wanted
-          ? { found: await takePermitted(session.search(wanted.words), most, scope), missing: [] }
-          : await findByName(wanted.names, most, scope)
+          ? {
+              found: await takePermitted(session.search(wanted.words), most, { canCall, scope }),
+              missing: [],
+            }
+          : await findByName(wanted.names, most, { canCall, scope })
       const before = new Set(session.found.read())
       const news = found.filter(({ deferred, definition }) => deferred && !before.has(definition.name))
       const fitting = news.slice(0, Math.max(0, mostFound - before.size))
@@ -44,16 +50,21 @@ export function openToolSearch(scope: CallScope): ToolSearch {
   }
 }
 
+interface Judge {
+  readonly canCall: (registered: Registered) => boolean
+  readonly scope: CallScope
+}
+
 async function takePermitted(
   candidates: Iterable<Registered>,
   most: number,
-  scope: CallScope,
+  { canCall, scope }: Judge,
 ): Promise<Registered[]> {
   const permitted: Registered[] = []
   let judged = 0
   for (const registered of candidates) {
     if (permitted.length >= most || ++judged > mostJudged) break
-    if (await isPermitted(registered, scope)) permitted.push(registered)
+    if (canCall(registered) && (await isPermitted(registered, scope))) permitted.push(registered)
   }
   return permitted
 }
@@ -62,18 +73,15 @@ async function takePermitted(
 async function findByName(
   names: readonly string[],
   most: number,
-  scope: CallScope,
+  { canCall, scope }: Judge,
 ): Promise<{ found: Registered[]; missing: string[] }> {
   const { session } = scope
   const found: Registered[] = []
   const missing: string[] = []
   for (const name of new Set(names)) {
     const registered = session.find(name, 'canonical') ?? session.find(name, 'compatible')
-    const canCall =
-      registered !== undefined &&
-      session.exclusion(registered) === undefined &&
-      session.status(registered).outage === undefined
-    if (found.length < most && canCall && (await isPermitted(registered, scope))) found.push(registered)
+    const isThere = registered !== undefined && canCall(registered)
+    if (found.length < most && isThere && (await isPermitted(registered, scope))) found.push(registered)
     else missing.push(name)
   }
   return { found, missing }

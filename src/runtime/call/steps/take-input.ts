@@ -2,6 +2,7 @@ import { origins } from '../../../contract/base/call.ts'
 import type { CallRequest } from '../../../contract/call-request.ts'
 import type { CallError } from '../../../contract/base/errors.ts'
 import { callError } from '../../../kit/result/call-error.ts'
+import { findModelIssues } from '../../../kit/find-model-issues.ts'
 import { nearestNames } from '../../../kit/text/nearest-names.ts'
 import { isIssue, toJson } from '../../../kit/json/to-json.ts'
 
@@ -15,11 +16,12 @@ export class MalformedCall {
 
 /** The input of a call as Handrail's own: a copy, so that its caller may change theirs as they like. Text stays text. */
 export function takeInput(request: CallRequest): unknown {
-  const { input, origin, presentation } = request
+  const { input, origin, presentation, model } = request
   const issue =
     findStray(request) ??
     findUnknown('origin', origin, origins) ??
     findUnknown('presentation', presentation, presentations) ??
+    findNoModel(model) ??
     findNoFunction(request)
   if (issue !== undefined) return issue
   if (typeof input !== 'object' || input === null) return input
@@ -43,6 +45,7 @@ const fields: { readonly [field in keyof Required<CallRequest>]: true } = {
   origin: true,
   idempotencyKey: true,
   consent: true,
+  model: true,
   trace: true,
   counterpart: true,
   rawName: true,
@@ -81,6 +84,19 @@ function findUnknown(
   return new MalformedCall(
     callError('SCHEMA.VALIDATION_FAILED', 'invalid_call', {
       message: `The call has the ${option} ${JSON.stringify(String(given).slice(0, 80))}; it is one of ${names}.`,
+    }),
+  )
+}
+
+function findNoModel(model: unknown): MalformedCall | undefined {
+  if (model === undefined) return undefined
+  const issues = findModelIssues(model)
+  const [issue] = issues
+  if (issue === undefined) return undefined
+  return new MalformedCall(
+    callError('SCHEMA.VALIDATION_FAILED', 'invalid_call', {
+      message: `The model of the call is not one, at ${issue.pointer}: ${issue.message} Nothing was done.`,
+      issues,
     }),
   )
 }

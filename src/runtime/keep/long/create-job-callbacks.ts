@@ -5,8 +5,8 @@ import { verifySignature } from '../../../kit/approvals/verify-webhook.ts'
 import { parseJson } from '../../../kit/json/parse-json.ts'
 import { isDocumentChanged } from '../../../kit/result/is-document-changed.ts'
 import { isJsonObject } from '../../../kit/json/is-json-object.ts'
-import type { Redactor } from '../../../kit/secrets/redact.ts'
-import type { JobCallbacks, PostedCallback } from '../../state/job-callbacks.ts'
+import type { GrowingRedactor } from '../../../kit/secrets/growing-redactor.ts'
+import type { JobCallbacks, JobOf, PostedCallback } from '../../state/job-callbacks.ts'
 import { readJob, type StoredJob } from './stored-job.ts'
 
 /** Takes what is posted to the callbacks of jobs. */
@@ -17,7 +17,7 @@ export interface ReceivingCallbacks extends JobCallbacks {
 
 export interface CallbackSurroundings {
   readonly store: Store
-  readonly redactor: Redactor
+  readonly redactor: GrowingRedactor
   /** Where callbacks reach this host from outside; undefined if they do not. */
   readonly url: string | undefined
   readonly now: () => number
@@ -31,35 +31,42 @@ const mostWaiting = 100
 /** The callbacks of the jobs in a store. What is posted is kept, so that the process that follows the job has it, whichever that is. */
 export function createJobCallbacks({ store, redactor, url, now }: CallbackSurroundings): ReceivingCallbacks {
   const listeners = new Map<string, () => void>()
-  const secretOf = (job: string): string =>
-    `whsec_${Buffer.from(store.digest(`callback of ${job}`), 'base64url').toString('base64')}`
+  const secretOf = (job: JobOf): string =>
+    `whsec_${Buffer.from(store.digest(`callback of ${nameOf(job)}`), 'base64url').toString('base64')}`
   return {
     of: (job) =>
-      url === undefined ? undefined : { url: `${url.replace(/\/$/, '')}/${job}`, secret: secretOf(job) },
-    posted: (tenant, job) => store.documents({ tenant, kind: 'job_callback', group: job }).map(toPosted),
+      url === undefined
+        ? undefined
+        : { url: `${url.replace(/\/$/, '')}/${nameOf(job)}`, secret: secretOf(job) },
+    hide(job) {
+      if (url === undefined) return () => {}
+      const secret = secretOf(job)
+      const about = `callback of ${nameOf(job)}`
+      redactor.hide(about, [secret, secret.slice('whsec_'.length)])
+      return () => redactor.forget(about)
+    },
+    posted: ({ tenant, job }) => store.documents({ tenant, kind: 'job_callback', group: job }).map(toPosted),
     listen(job, onPosted) {
-      listeners.set(job, onPosted)
-      return () => void listeners.delete(job)
+      listeners.set(nameOf(job), onPosted)
+      return () => void listeners.delete(nameOf(job))
     },
     async receive(request) {
       if (request.method !== 'POST') return refuse(405, 'A callback is posted.')
-      const job = new URL(request.url).pathname.split('/').at(-1) ?? ''
+      const of = readPath(new URL(request.url).pathname)
       const body = await readBody(request)
       if (body === undefined) return refuse(413, `A callback has ${mostBytes} bytes at most.`)
-      const verified = verifySignature({ secret: secretOf(job), headers: request.headers, body, now: now() })
+      const verified = verifySignature({ secret: secretOf(of), headers: request.headers, body, now: now() })
       // Without the secret, a job that is not there looks like one that is.
       if (!verified.ok) return refuse(400, verified.issue)
-      const found = findJob(job, store)
-      if (found === undefined || found.job.phase === 'ended') return refuse(410, 'The job has ended.')
+      const { tenant, job } = of
+      const found = findJob(of, store)
+      if (found === undefined || found.phase === 'ended') return refuse(410, 'The job has ended.')
       const payload = readPayload(body)
       if (payload === undefined) return refuse(400, 'Its body is not JSON.')
-      const waiting = store.documents({ tenant: found.tenant, kind: 'job_callback', group: job })
+      const waiting = store.documents({ tenant, kind: 'job_callback', group: job })
       if (waiting.length >= mostWaiting) return refuse(429, 'Too many callbacks of this job wait.')
-      await keep(
-        { tenant: found.tenant, job, id: verified.id, payload: redactor.json(payload), at: now() },
-        store,
-      )
-      listeners.get(job)?.()
+      await keep({ tenant, job, id: verified.id, payload: redactor.json(payload), at: now() }, store)
+      listeners.get(nameOf(of))?.()
       return new Response(null, { status: 204 })
     },
   }
@@ -90,14 +97,25 @@ async function keep(
   }
 }
 
-function findJob(id: string, store: Store): { tenant: string; job: StoredJob } | undefined {
-  for (const tenant of new Set(['local', ...store.tenants()])) {
-    for (const { id: found, value } of store.documents({ tenant, kind: 'job' })) {
-      const [job] = found === id ? readJob(value) : []
-      if (job !== undefined) return { tenant, job }
-    }
+/** Names a job among those of all tenants: the end of the path of its callback. */
+function nameOf({ tenant, job }: JobOf): string {
+  return `${encodeURIComponent(tenant)}/${job}`
+}
+
+/** The job that a path names. One that no callback has names none. */
+function readPath(path: string): JobOf {
+  const [tenant = '', job = ''] = path.split('/').slice(-2)
+  try {
+    return { tenant: decodeURIComponent(tenant), job }
+  } catch {
+    return { tenant: '', job: '' }
   }
-  return undefined
+}
+
+/** Looks at the jobs of its tenant alone. */
+function findJob({ tenant, job }: JobOf, store: Store): StoredJob | undefined {
+  const found = store.documents({ tenant, kind: 'job' }).find(({ id }) => id === job)
+  return found && readJob(found.value)[0]
 }
 
 async function readBody(request: Request): Promise<string | undefined> {

@@ -5,6 +5,7 @@ import { resultText } from '../../../kit/result/to-wire-result.ts'
 import { pageOf } from '../../output/page-of.ts'
 import { tellEnd, toEndNote } from '../../record/note-end.ts'
 import { sessionAborted, sessionOver } from '../../../contract/agent-host.ts'
+import type { JobOf } from '../../state/job-callbacks.ts'
 import type { HeldJob } from '../../state/job-table.ts'
 import type { CallScope } from '../../state/scope.ts'
 import { askJob, type Long } from './ask-job.ts'
@@ -48,6 +49,8 @@ export class FollowedJob implements HeldJob {
     this.#ground = ground
     this.id = ground.writer.job.id
     this.ended = this.#over.promise
+    const unhide = ground.scope.tenant.jobCallbacks.hide(this.#jobOf)
+    void this.ended.then(unhide)
   }
 
   view(): Job {
@@ -76,7 +79,7 @@ export class FollowedJob implements HeldJob {
   follow(begin: () => Promise<End | 'runs' | 'lost'> = async () => 'runs'): void {
     this.#isFollowed = true
     const { tenant } = this.#ground.scope
-    const unlisten = tenant.jobCallbacks.listen(this.id, () => this.#ring())
+    const unlisten = tenant.jobCallbacks.listen(this.#jobOf, () => this.#ring())
     begin()
       .then((how) => (how === 'runs' ? this.#run() : how === 'lost' ? undefined : this.#end(how)))
       .catch((cause: unknown) => this.#log(cause))
@@ -89,6 +92,10 @@ export class FollowedJob implements HeldJob {
   #log(cause: unknown): void {
     const { call, tool } = this.#job
     this.#ground.scope.tenant.logError({ call, tool, cause })
+  }
+
+  get #jobOf(): JobOf {
+    return { tenant: this.#ground.scope.session.principal.tenant, job: this.id }
   }
 
   get #job(): StoredJob {
@@ -138,7 +145,7 @@ export class FollowedJob implements HeldJob {
   /** Asks it once. Undefined if it goes on. */
   async #ask(): Promise<End | 'lost' | undefined> {
     const { writer, long, registered, scope } = this.#ground
-    const posted = scope.tenant.jobCallbacks.posted(scope.session.principal.tenant, this.id)
+    const posted = scope.tenant.jobCallbacks.posted(this.#jobOf)
     const callbacks = posted.map(({ payload }) => payload)
     const about = { long, registered, callbacks, signal: this.#polling.signal }
     const answer = await askJob(writer.job, about, scope)

@@ -1,6 +1,7 @@
 import type { JsonSchema } from '../../../contract/base/schema.ts'
 import type { ToolResult } from '../../../contract/base/result.ts'
 import type { ToolContext } from '../../../contract/tool/tool.ts'
+import { partOf } from '../../state/part-of.ts'
 import type { CallScope } from '../../state/scope.ts'
 import type { StoredJob } from './stored-job.ts'
 
@@ -26,7 +27,14 @@ export function runSegment(
     id: `${toolCallId}.${name}`,
     origin: 'system',
     ...(signal !== undefined && { signal }),
-    partOf: { call, part: name, seen: undefined, held: undefined, segment: { run, outputSchema, isLast } },
+    [partOf]: {
+      call,
+      part: name,
+      inProgram: false,
+      seen: undefined,
+      held: undefined,
+      segment: { run, outputSchema, isLast },
+    },
     parks: false,
   })
 }

@@ -33,7 +33,10 @@ export async function startLongJob(
   try {
     await sweepJobs(scope)
     await writer.write({}, { documents: forgetOld(group, scope) })
-    state = await start({ job: job.id, callback: tenant.jobCallbacks.of(job.id) })
+    state = await start({
+      job: job.id,
+      callback: tenant.jobCallbacks.of({ tenant: group.tenant, job: job.id }),
+    })
     await writer.write({ phase: 'running', state: checkState(state, registered, scope) })
   } catch (error) {
     session.jobs.drop(job.id)
