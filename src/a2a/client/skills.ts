@@ -8,7 +8,7 @@ import { toJson, isIssue } from '../../kit/json/to-json.ts'
 import { dropInvisible } from '../../kit/text/drop-invisible.ts'
 import { oneLine } from '../../kit/text/one-line.ts'
 import { withoutInvisible } from '../../kit/json/without-invisible.ts'
-import { toSegment } from '../../kit/name-segment.ts'
+import { toSegment } from '../../kit/names/name-segment.ts'
 import type { A2aAgent } from '../../contract/a2a/agents.ts'
 import { callExtension } from '../base/protocol.ts'
 

@@ -3,7 +3,7 @@ import type { Json } from '../../contract/base/json.ts'
 import { isOwnCall } from '../../doors/language-model/open-model-calls.ts'
 import type { ModelMessage, ModelPart } from '../../doors/language-model/messages.ts'
 import { textOf } from '../../doors/base/message-fields.ts'
-import type { NameLimits } from '../../kit/name-codec.ts'
+import type { NameLimits } from '../../kit/names/name-codec.ts'
 
 /** What a conversation is made of. */
 export interface Conversation {

@@ -1,3 +1,4 @@
+import { openSkills } from '../setup/open-skills.ts'
 import type {
   Skill,
   SkillContents,
@@ -14,7 +15,7 @@ import { jsonOption } from '../arguments/caller.ts'
 import type { CommandGroup, CommandLine } from '../base/command.ts'
 import { exitCodes } from '../base/exit-codes.ts'
 import { showLine, writeJson, writeText } from '../base/show-safely.ts'
-import { findPlaces, openSkills, type Places } from '../setup/wire.ts'
+import { findPlaces, type Places } from '../setup/wire.ts'
 
 /** `handrail skills` */
 export const skills: CommandGroup = {

@@ -1,3 +1,4 @@
+import { openDomains } from './open-domains.ts'
 import { homedir } from 'node:os'
 import { loadUpstreams } from '../../config/servers/load-upstreams.ts'
 import type { Policy } from '../../contract/policy.ts'
@@ -9,7 +10,7 @@ import type { RuntimeOptions } from '../../compose/options/runtime-options.ts'
 import { toSourceName } from '../../mcp/upstream/base/tool-names.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { lookAtStore } from './look-at-store.ts'
-import { openAgents, wireOptions, type Places } from './wire.ts'
+import { wireOptions, type Places } from './wire.ts'
 
 /**
  * What decides about calls that no caller makes: `wireOptions`, and the tools of MCP servers as they are remembered. No server is connected
@@ -28,7 +29,7 @@ export async function wireSimulation(places: Places, policy?: Policy): Promise<R
     policy: {},
     projectConfiguration: {},
     disallowedTools: [],
-    feeds: [mcpTools({ path: places.mcp, meet: false }), ...openAgents(places, false)],
+    feeds: [mcpTools({ path: places.mcp, meet: false }), ...openDomains(places, false)],
     store: await lookAtStore(places.store),
   })
   try {

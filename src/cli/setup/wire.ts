@@ -9,7 +9,6 @@ import type { Approver } from '../../contract/approval.ts'
 import type { AgentsConfiguration, Configuration, toolGroups } from '../../contract/configuration.ts'
 import type { ElicitationHandler } from '../../contract/base/elicitation.ts'
 import type { MemoryOptions } from '../../contract/services/memory.ts'
-import type { SkillRegistry } from '../../contract/services/skill.ts'
 import { SetupError } from '../../contract/base/errors.ts'
 import type { Policy } from '../../contract/policy.ts'
 import type { Runtime } from '../../contract/runtime.ts'
@@ -17,7 +16,6 @@ import type { CallObserver } from '../../contract/telemetry.ts'
 import type { ToolFeed } from '../../contract/mcp/tool-feed.ts'
 import type { ToolSource } from '../../contract/tool/tool.ts'
 import { createAgentDefinitionRegistry } from '../../compose/sources/agent-definition-registry.ts'
-import { a2aAgents, type A2aAgents } from '../../compose/a2a/a2a-agents.ts'
 import { agentDefinitionTools } from '../../compose/sources/agent-definition-tools.ts'
 import { artifactTools } from '../../compose/sources/artifact-tools.ts'
 import { capletTools } from '../../compose/sources/caplet-tools.ts'
@@ -35,7 +33,6 @@ import { memoryTools } from '../../compose/sources/memory-tools.ts'
 import { planTools } from '../../compose/sources/plan-tools.ts'
 import { codeModeTools } from '../../compose/sources/code-mode-tools.ts'
 import { scheduleTools } from '../../compose/sources/schedule-tools.ts'
-import { createSkillRegistry } from '../../compose/sources/skill-registry.ts'
 import { skillTools } from '../../compose/sources/skill-tools.ts'
 import { taskTools } from '../../compose/sources/task-tools.ts'
 import { settingTools } from '../../compose/sources/setting-tools.ts'
@@ -44,10 +41,11 @@ import { userTools } from '../../compose/sources/user-tools.ts'
 import { webTools } from '../../compose/sources/web-tools.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { describeFileError } from '../../kit/text/describe-file-error.ts'
-import { secretNames } from '../../kit/secrets/secret-names.ts'
 import { isInside } from '../../kit/match/is-inside.ts'
 import type { CommandLine } from '../base/command.ts'
+import { domainSecrets, openDomains } from './open-domains.ts'
 import { lookAtStore } from './look-at-store.ts'
+import { openSkills } from './open-skills.ts'
 import { showLine } from '../base/show-safely.ts'
 import { UsageError } from '../base/usage-error.ts'
 
@@ -227,7 +225,7 @@ export async function wireRuntime(
   const whole: RuntimeOptions = {
     ...options,
     secrets: { ...readSecrets(...secrets), ...options.secrets },
-    feeds: observes ? [] : [feed, ...(feed.id === 'a2a' ? [] : openAgents(places, meetAgents))],
+    feeds: observes ? [] : [feed, ...(feed.id === 'a2a' ? [] : openDomains(places, meetAgents))],
     store: keep ? { path: places.store } : await lookAtStore(places.store),
     ...(keep && {
       archive: { dir: places.home },
@@ -302,7 +300,7 @@ function readOptions(
     ...sources.flatMap((source) =>
       source.list().flatMap(({ definition }) => definition.capabilities.secrets),
     ),
-    ...agentSecrets(configuration.a2a),
+    ...domainSecrets(configuration.a2a),
     ...upstreamSecrets(loadUpstreams(places.mcp, { checker: createSchemaChecker(), home: homedir() })),
   ]
   const wired: RuntimeOptions = {
@@ -321,26 +319,6 @@ function readOptions(
     sensitivePaths: [...(configuration.sensitivePaths ?? []), places.home],
   }
   return { options: wired, configured }
-}
-
-/** The agents of other domains that the person configured. */
-export function openAgents(places: Places, meet: boolean): readonly A2aAgents[] {
-  const { a2a } = loadConfiguration(places, createSchemaChecker()).configuration
-  return a2a === undefined ? [] : [a2aAgents({ ...a2a, keys: { path: callKeysPath(places) }, meet })]
-}
-
-/** Where the keys are that sign calls to other domains. */
-export function callKeysPath({ home }: Pick<Places, 'home'>): string {
-  return join(home, 'a2a-keys.json')
-}
-
-/** The skills of a command line. */
-export function openSkills(
-  { home }: Pick<Places, 'home'>,
-  skills: Configuration['skills'] = {},
-): SkillRegistry {
-  const { packages = [], project = true } = skills
-  return createSkillRegistry({ home, packages, projectFiles: project })
 }
 
 function toUndo(undo: RuntimeOptions['undo'], dir: string): RuntimeOptions['undo'] {
@@ -410,13 +388,6 @@ const groupSources = {
   readonly [group in (typeof toolGroups)[number]]: readonly ((
     given: Pick<OwnToolOptions, 'memory' | 'codeMode'>,
   ) => ToolSource)[]
-}
-
-/** The secrets that headers for agents of other domains stand on. */
-function agentSecrets(a2a: Configuration['a2a']): string[] {
-  return Object.values(a2a?.agents ?? {}).flatMap(({ headers = {} }) =>
-    Object.values(headers).flatMap(secretNames),
-  )
 }
 
 /** The secrets that the configuration and the person's tools name, from the environment. One that is not there is missed by the tool that needs it. */

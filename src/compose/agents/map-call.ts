@@ -1,7 +1,7 @@
 import { isAbsolute, join, resolve } from 'node:path'
 import type { JsonObject } from '../../contract/base/json.ts'
 import { toToolName } from '../../mcp/upstream/base/tool-names.ts'
-import { toSegment } from '../../kit/name-segment.ts'
+import { toSegment } from '../../kit/names/name-segment.ts'
 import type { DecidedAs, MappedCall, NativeAgent, ToolMessage } from './native-agent.ts'
 import { fieldOf } from './read-fields.ts'
 

@@ -1,5 +1,5 @@
 import type { Session } from '../../contract/runtime.ts'
-import { providerNames } from '../../kit/name-codec.ts'
+import { providerNames } from '../../kit/names/name-codec.ts'
 import { readStreamedInput, toAskedCall, type AskedCall } from '../base/asked-call.ts'
 import { createDoor, type CallAnswer } from '../base/create-door.ts'
 import { toPlainSchema, type FittedTool } from '../base/fit-tools.ts'

@@ -1,7 +1,7 @@
 import type { Presentation, SessionModel } from '../../contract/base/call.ts'
 import type { PresentedTool } from '../../contract/registry.ts'
 import type { Session } from '../../contract/runtime.ts'
-import { createNameCodec, type NameCodec, type NameLimits } from '../../kit/name-codec.ts'
+import { createNameCodec, type NameCodec, type NameLimits } from '../../kit/names/name-codec.ts'
 import { fitTools, type FitOptions, type FittedTools } from './fit-tools.ts'
 
 /** The tools that a model is shown, and what their names mean. */

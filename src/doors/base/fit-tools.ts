@@ -1,7 +1,7 @@
 import type { Issue } from '../../contract/base/json.ts'
 import { SetupError } from '../../contract/base/errors.ts'
 import type { PresentedTool } from '../../contract/registry.ts'
-import { renameTools } from '../../kit/rename-tools.ts'
+import { renameTools } from '../../kit/names/rename-tools.ts'
 import { countStrict } from '../schema/find-over-limits.ts'
 import { isKeywords, type Keywords } from '../schema/lowering.ts'
 import { lowerSchema, type Lowered } from '../schema/lower-schema.ts'

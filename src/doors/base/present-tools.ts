@@ -2,8 +2,8 @@ import type { Presentation } from '../../contract/base/call.ts'
 import type { JsonObject } from '../../contract/base/json.ts'
 import type { PresentedTool } from '../../contract/registry.ts'
 import type { Session } from '../../contract/runtime.ts'
-import { createNameCodec, providerNames } from '../../kit/name-codec.ts'
-import { searchingTool } from '../../kit/names-tools.ts'
+import { createNameCodec, providerNames } from '../../kit/names/name-codec.ts'
+import { searchingTool } from '../../kit/names/names-tools.ts'
 import type { SdkDoorOptions } from './door-options.ts'
 
 /** A tool as an SDK takes it. Its schema is a copy, to do with as the SDK likes. */

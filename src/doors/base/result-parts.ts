@@ -1,6 +1,6 @@
 import type { ContentBlock, MediaSummary, ToolResult } from '../../contract/base/result.ts'
-import { namesTools } from '../../kit/names-tools.ts'
-import { renameTools } from '../../kit/rename-tools.ts'
+import { namesTools } from '../../kit/names/names-tools.ts'
+import { renameTools } from '../../kit/names/rename-tools.ts'
 import { mediaOf } from '../../kit/result/media-of.ts'
 import { resultText } from '../../kit/result/to-wire-result.ts'
 

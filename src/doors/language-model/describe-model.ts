@@ -1,6 +1,6 @@
 import type { AgentModel } from '../../contract/agent-run.ts'
 import type { SessionModel } from '../../contract/base/call.ts'
-import { providerNames, type NameLimits } from '../../kit/name-codec.ts'
+import { providerNames, type NameLimits } from '../../kit/names/name-codec.ts'
 import type { RuleQuery } from '../rules/find-rules.ts'
 import type { ModelApi } from '../rules/rule.ts'
 

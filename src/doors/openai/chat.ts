@@ -1,6 +1,6 @@
 import type { Session } from '../../contract/runtime.ts'
 import { isWholeJson } from '../../kit/json/is-whole-json.ts'
-import { providerNames } from '../../kit/name-codec.ts'
+import { providerNames } from '../../kit/names/name-codec.ts'
 import { toAskedCall, type AskedCall } from '../base/asked-call.ts'
 import { createDoor, type CallAnswer } from '../base/create-door.ts'
 import { toPlainSchema } from '../base/fit-tools.ts'

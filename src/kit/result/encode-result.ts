@@ -1,7 +1,7 @@
 import type { CallError } from '../../contract/base/errors.ts'
 import type { Json } from '../../contract/base/json.ts'
 import type { Artifact, ContentBlock, ResultMetadata, ToolResult } from '../../contract/base/result.ts'
-import { renameWord } from '../renamed-words.ts'
+import { renameWord } from '../names/renamed-words.ts'
 import { plainSummary } from './plain-summary.ts'
 import { toOutcome } from './to-outcome.ts'
 

@@ -1,6 +1,6 @@
 import type { EvidenceRecord } from '../../contract/evidence.ts'
 import { isPlainObject } from '../json/is-plain-object.ts'
-import { renameWord } from '../renamed-words.ts'
+import { renameWord } from '../names/renamed-words.ts'
 
 type RecordOf<Kind extends EvidenceRecord['kind']> = Extract<EvidenceRecord, { kind: Kind }>
 

@@ -1,6 +1,6 @@
 import type { Presentation } from '../../contract/base/call.ts'
 import type { PresentedTool, Registered } from '../../contract/registry.ts'
-import { createNameCodec, providerNames, type NameLimits } from '../../kit/name-codec.ts'
+import { createNameCodec, providerNames, type NameLimits } from '../../kit/names/name-codec.ts'
 
 /** What the model behind any MCP client takes. */
 const limits: NameLimits = providerNames.gemini

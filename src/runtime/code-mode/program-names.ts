@@ -1,4 +1,4 @@
-import { createNameCodec, type NameCodec } from '../../kit/name-codec.ts'
+import { createNameCodec, type NameCodec } from '../../kit/names/name-codec.ts'
 import type { SessionState } from '../state/scope.ts'
 
 const limits = { maxLength: 128, alphabet: '', first: 'letter' } as const

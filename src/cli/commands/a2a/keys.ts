@@ -1,9 +1,10 @@
+import { callKeysPath } from '../../setup/open-domains.ts'
 import { openCallKeys } from '../../../config/call-keys.ts'
 import { readText } from '../../arguments/caller.ts'
 import { exitCodes } from '../../base/exit-codes.ts'
 import { writeJson } from '../../base/show-safely.ts'
 import { UsageError } from '../../base/usage-error.ts'
-import { callKeysPath, findPlaces, makeHome } from '../../setup/wire.ts'
+import { findPlaces, makeHome } from '../../setup/wire.ts'
 import type { ToolsVerb } from '../tools/verb.ts'
 
 /** Shows the public keys of calls to other domains as a JWK set, after a change if one is wanted. */

@@ -1,14 +1,15 @@
+import { openDomains } from '../../setup/open-domains.ts'
 import type { A2aAgentState } from '../../../contract/a2a/agents.ts'
 import { exitCodes } from '../../base/exit-codes.ts'
 import { showLine, writeJson, writeText } from '../../base/show-safely.ts'
-import { findPlaces, openAgents, wireRuntime } from '../../setup/wire.ts'
+import { findPlaces, wireRuntime } from '../../setup/wire.ts'
 import type { ToolsVerb } from '../tools/verb.ts'
 
 /** Reads the card of every agent. Ends with 1 if any of them is of no use. */
 export const statusVerb: ToolsVerb = {
   async run(given) {
     const places = findPlaces(given)
-    const [agents] = openAgents(places, false)
+    const [agents] = openDomains(places, false)
     const runtime = await wireRuntime(places, undefined, agents && { upstreams: agents, onError: () => {} })
     try {
       const states = (await agents?.look()) ?? []

@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { PresentedTool } from '../../../contract/registry.ts'
 import type { ToolResult } from '../../../contract/base/result.ts'
-import { namesTools } from '../../../kit/names-tools.ts'
+import { namesTools } from '../../../kit/names/names-tools.ts'
 import { toMcpResult } from '../../translate/to-mcp-result.ts'
 import type { Readable } from '../../translate/to-mcp-content.ts'
 

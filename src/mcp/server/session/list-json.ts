@@ -1,5 +1,5 @@
 import type { PresentedTool } from '../../../contract/registry.ts'
-import { renameTools } from '../../../kit/rename-tools.ts'
+import { renameTools } from '../../../kit/names/rename-tools.ts'
 import { toMcpTool } from '../../translate/to-mcp-tool.ts'
 import type { WireNames } from '../../translate/wire-names.ts'
 import { ReadyJson } from './ready-json.ts'

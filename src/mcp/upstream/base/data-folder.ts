@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { FeedHost } from '../../../contract/mcp/tool-feed.ts'
 import type { UpstreamServer } from '../../../contract/mcp/upstream.ts'
-import { toSegment } from '../../../kit/name-segment.ts'
+import { toSegment } from '../../../kit/names/name-segment.ts'
 
 /** What a program of a server runs for. */
 export interface DataOwner {

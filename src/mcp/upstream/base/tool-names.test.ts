@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { toSegment } from '../../../kit/name-segment.ts'
+import { toSegment } from '../../../kit/names/name-segment.ts'
 import { toSourceName, toToolName } from './tool-names.ts'
 import { rounds } from '../../../../test/support/rounds.ts'
 

@@ -1,4 +1,4 @@
-import { toSegment } from '../../../kit/name-segment.ts'
+import { toSegment } from '../../../kit/names/name-segment.ts'
 
 /** The canonical name of a server's tool: `mcp.<server>.<tool>`. Two tools never share one, whatever letters they are named with. */
 export function toToolName(server: string, tool: string): string {
