@@ -94,7 +94,7 @@ test('a skill that a program loads, or its session follows, holds for what the p
   expect(returnedBy(await runCode(following, `return ${write}`))).toContain('not in the set of tools')
 })
 
-test('a program starts agents, each with its own tools, and returns what they said (NEXT-5, AGENT-2)', async () => {
+test('a program starts agents, each with its own tools, and returns what they said (NEXT-5, AGENT-3)', async () => {
   const { runtime, did } = await openPrograms({ tools: [delegationTools()] })
   const start = `return await Promise.all([1, 2].map((n) =>
     tools.agent__create_sub_agent({ task: 'part ' + n, allowed_tools: ['shop.look'] })))`
