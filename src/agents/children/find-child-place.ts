@@ -8,6 +8,7 @@ import type { KeptRun, RunParent } from '../loop/run-book.ts'
 import type { OpenRun } from '../loop/run-state.ts'
 import { endOf } from './background.ts'
 import type { ChildPorts } from './child-ports.ts'
+import { isCallOf } from './is-call-of.ts'
 
 /** Where the agent of a call is. */
 export interface ChildAt {
@@ -42,7 +43,7 @@ export function placeOf(
     book.transcript(first, tenant).some((node) => node.type === 'user' && node.text.includes(task))
   const goesOn = isCutOff || isInterrupted || before.endReason === 'approval_pending'
   if (goesOn && before.prunedAt === undefined) return { id: first, before, first }
-  return isOfRun(toolCallId, before, ports.runOf(session)) && before.state === 'ended'
+  return isOfCall(toolCallId, before, ports.runOf(session)) && before.state === 'ended'
     ? { id: first, before: undefined, ended: before, first }
     : { id: newId('run', ports.now()), before: undefined, first }
 }
@@ -76,7 +77,7 @@ export function placeOfResumed(
   const wasTold = parent.toolCallId === toolCallId && said?.type === 'user' && said.text.includes(task)
   const isOver = !isCutOff && run.endReason !== 'approval_pending' && endOf(run, store)?.how !== 'interrupted'
   if (wasTold && !isOver) return { ...place, isTold: false }
-  if (wasTold && isOfRun(toolCallId, run, ports.runOf(session)))
+  if (wasTold && isOfCall(toolCallId, run, ports.runOf(session)))
     return { ...place, isTold: false, ended: run }
   if (run.hasOpenCalls)
     throw cannotGoOn(
@@ -87,9 +88,9 @@ export function placeOfResumed(
   return { ...place, isTold: true }
 }
 
-/** Whether a run gave a call its id, which is of that call alone then. */
-function isOfRun(toolCallId: string, agent: KeptRun, run: OpenRun | undefined): boolean {
-  return run !== undefined && agent.parent?.run === run.id && toolCallId.startsWith(`${run.id}.`)
+/** Whether an agent was started, or told to go on, by this very call of a run. */
+function isOfCall(toolCallId: string, agent: KeptRun, run: OpenRun | undefined): boolean {
+  return isCallOf(run, toolCallId) && agent.parent?.run === run.id
 }
 
 function cannotGoOn(reason: string, agent: string, why: string): ToolFailure {

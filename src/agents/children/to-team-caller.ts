@@ -1,6 +1,7 @@
 import type { TeamCall } from '../../contract/agent-host.ts'
 import type { TeamCaller } from '../teams/create-team-book.ts'
 import type { ChildPorts } from './child-ports.ts'
+import { isCallOf } from './is-call-of.ts'
 
 /** A call as teams know it. */
 export function toTeamCaller(
@@ -15,8 +16,7 @@ export function toTeamCaller(
     tenant,
     actor,
     session: session.id,
-    // Only in a run of Handrail an id of a call is of that call alone.
-    once: run !== undefined && toolCallId.startsWith(`${run.id}.`) ? toolCallId : undefined,
+    once: isCallOf(run, toolCallId) ? toolCallId : undefined,
     isRun: run !== undefined,
     redact,
     ended,
