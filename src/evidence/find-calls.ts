@@ -50,8 +50,9 @@ export function* findEndedCalls(
   const named = session !== undefined && { session }
   for (const { call } of store.records({ tenant, kind: 'end', after, ...named })) {
     const [stored] = store.records({ tenant, call, kind: 'begin' })
-    const begin = stored && readRecord(stored.text, 'begin')
-    if (begin === undefined || !isWanted(begin, wanted)) continue
+    if (stored === undefined) continue
+    const begin = readRecord(stored.text, 'begin')
+    if (!isWanted(begin, wanted)) continue
     const listed = toListed(store, stored, begin)
     if (outcome === undefined || listed.outcome === outcome) yield listed
   }

@@ -5,6 +5,7 @@ import { countOf } from '../../render/count-of.ts'
 import { exitCodes } from '../../base/exit-codes.ts'
 import { readChoice } from '../../terminal/read-choice.ts'
 import { readDuration } from '../../arguments/read-duration.ts'
+import { readLimit } from '../../arguments/read-limit.ts'
 import { showJson } from '../../base/show-safely.ts'
 import { UsageError } from '../../base/usage-error.ts'
 import { findCalls, outcomes, type WantedCalls } from '../../../evidence/find-calls.ts'
@@ -66,11 +67,7 @@ async function follow({ given, places, wanted }: Following): Promise<number> {
 type Criteria = Omit<WantedCalls, 'tenants' | 'session'>
 
 function readWanted(given: CommandLine): Criteria {
-  const limit = Number(given.options['limit'] ?? 20)
-  if (!Number.isSafeInteger(limit) || limit < 1)
-    throw new UsageError(
-      `--limit is "${String(given.options['limit'])}"; it must be a whole number from 1 on.`,
-    )
+  const limit = readLimit(given)
   const [actor, tool] = ['actor', 'tool'].map((name) => readText(given, name))
   const outcome = readChoice(given, 'outcome', outcomes)
   const ageMs = readDuration(given, 'since')
