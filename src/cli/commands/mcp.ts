@@ -55,6 +55,26 @@ export const mcp: CommandGroup = {
       takes: 1,
       run: lazily(async () => (await import('./mcp/change-servers.ts')).removeVerb),
     },
+    import: {
+      usage: '<claude-desktop|claude-code|cursor|vscode|gemini-cli|codex>',
+      summary: 'Takes over the servers of another program into mcp.json. Shows the change and asks first.',
+      more: 'Servers that are there already stay as they are. What has a fault, or needs what only that program fills in, is left out and said. A variable that holds a secret is written as ${NAME}.',
+      options: {
+        file: {
+          takes: 'FILE',
+          about: 'Its file, such as the .mcp.json of a project. Default: that of the person.',
+        },
+        'keep-secrets': { about: 'Writes secrets as they stand there, and says so.' },
+        yes: { about: 'Does not ask.' },
+      },
+      examples: [
+        'handrail mcp import claude-desktop',
+        'handrail mcp import claude-code --file .mcp.json --yes',
+      ],
+      needs: 'Name the program: claude-desktop, claude-code, cursor, vscode, gemini-cli or codex.',
+      takes: 1,
+      run: lazily(async () => (await import('./mcp/import-servers.ts')).importServers),
+    },
     review: {
       usage: '[<tool> --approve]',
       summary: 'Shows which definitions changed, field by field; with --approve, lets one be used.',

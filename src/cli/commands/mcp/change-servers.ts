@@ -104,7 +104,7 @@ function readHeader(text: string): JsonObject {
 }
 
 /** What the file has. Throws a SetupError if it cannot be changed without losing or hiding anything. */
-function readServers({ path, text }: OpenFile): JsonObject {
+export function readServers({ path, text }: OpenFile): JsonObject {
   if (text === undefined || text.trim() === '') return {}
   const read = parseWrittenJson(text)
   if ('issues' in read) throw unusable(path, read.issues)
@@ -124,7 +124,7 @@ function unusable(path: string, issues: SetupError['issues']): SetupError {
 
 /** Throws a SetupError with all that is wrong with an entry. */
 function check(name: string, entry: JsonObject): LoadedUpstreams {
-  const read = readUpstreams({ [name]: entry }, { checker: createSchemaChecker(), home: homedir() })
+  const read = checkEntry(name, entry)
   const issues = read.faulty.flatMap((each) => each.issues)
   if (issues.length === 0) return read
   throw new SetupError(
@@ -134,8 +134,13 @@ function check(name: string, entry: JsonObject): LoadedUpstreams {
   )
 }
 
+/** An entry as it would be read, and what is wrong with it. */
+export function checkEntry(name: string, entry: JsonObject): LoadedUpstreams {
+  return readUpstreams({ [name]: entry }, { checker: createSchemaChecker(), home: homedir() })
+}
+
 /** What no page may show of either text. */
-function secretsOf(...texts: readonly (string | undefined)[]): string[] {
+export function secretsOf(...texts: readonly (string | undefined)[]): string[] {
   return texts.flatMap((text = '{}') => {
     const read = parseWrittenJson(text)
     const servers = 'value' in read && isPlainObject(read.value) ? read.value['mcpServers'] : undefined
