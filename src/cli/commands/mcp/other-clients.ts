@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import type { JsonObject } from '../../../contract/base/json.ts'
+import type { Json, JsonObject } from '../../../contract/base/json.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { readEnvironment } from '../../setup/wire.ts'
 
@@ -84,13 +84,11 @@ function fromCodex(server: JsonObject): JsonObject {
   } = server
   const whole = {
     ...(isPlainObject(headers) && headers),
-    ...(isPlainObject(named) &&
-      Object.fromEntries(Object.entries(named).map(([header, name]) => [header, `\${${String(name)}}`]))),
+    ...(isPlainObject(named) && toNames(Object.entries(named))),
     ...(typeof bearer === 'string' && { Authorization: `Bearer \${${bearer}}` }),
   }
   const own = {
-    ...(Array.isArray(variables) &&
-      Object.fromEntries(variables.map((name) => [String(name), `\${${String(name)}}`]))),
+    ...(Array.isArray(variables) && toNames(variables.map((name: Json) => [name, name]))),
     ...(isPlainObject(env) && env),
   }
   return {
@@ -99,6 +97,15 @@ function fromCodex(server: JsonObject): JsonObject {
     ...(Object.keys(whole).length > 0 && { headers: whole }),
     ...toTools(allow, deny),
   }
+}
+
+/** Each under its name, as the environment variable that it says. */
+function toNames(pairs: readonly (readonly [name: unknown, variable: unknown])[]): JsonObject {
+  return Object.fromEntries(
+    pairs.flatMap(([name, variable]) =>
+      typeof name === 'string' && typeof variable === 'string' ? [[name, `\${${variable}}`]] : [],
+    ),
+  )
 }
 
 function toTools(allow: JsonObject[string] | undefined, deny: JsonObject[string] | undefined): JsonObject {
