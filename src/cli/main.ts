@@ -29,6 +29,8 @@ const commands: Readonly<Record<string, () => Promise<Command | CommandGroup>>> 
   approvals: async () => (await import('./commands/approvals.ts')).approvals,
   consent: async () => (await import('./commands/consent.ts')).consent,
   evidence: async () => (await import('./commands/evidence.ts')).evidence,
+  sessions: async () => (await import('./commands/evidence/sessions.ts')).sessions,
+  artifact: async () => (await import('./commands/evidence/artifact.ts')).artifact,
   mcp: async () => (await import('./commands/mcp.ts')).mcp,
   a2a: async () => (await import('./commands/a2a.ts')).a2a,
   policy: async () => (await import('./commands/policy.ts')).policy,
@@ -37,6 +39,7 @@ const commands: Readonly<Record<string, () => Promise<Command | CommandGroup>>> 
   token: async () => (await import('./commands/token.ts')).token,
   serve: async () => (await import('./commands/serve.ts')).serve,
   console: async () => (await import('./commands/console.ts')).consoleCommand,
+  completion: async () => (await import('./commands/completion.ts')).completionOf(loadAll),
 }
 
 /** Runs one command and sets the exit code. Whatever goes wrong is one clear message on stderr, never a stack. */
@@ -205,7 +208,11 @@ function print(text: string): number {
 }
 
 async function printOverview(stream: NodeJS.WriteStream, exitCode: number): Promise<number> {
-  const loaded = Object.entries(commands).map(async ([name, load]) => [name, await load()] as const)
-  stream.write(overviewPage(Object.fromEntries(await Promise.all(loaded)), pageWidth(stream)))
+  stream.write(overviewPage(await loadAll(), pageWidth(stream)))
   return exitCode
+}
+
+async function loadAll(): Promise<Readonly<Record<string, Command | CommandGroup>>> {
+  const loaded = Object.entries(commands).map(async ([name, load]) => [name, await load()] as const)
+  return Object.fromEntries(await Promise.all(loaded))
 }

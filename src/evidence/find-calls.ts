@@ -43,6 +43,26 @@ export function findCalls(store: Store, wanted: WantedCalls): ListedCall[] {
   return mergeNewest(lists, wanted.limit)
 }
 
+/**
+ * The calls of one tenant whose end comes after this place in its chain, in the order in which they ended. None that
+ * runs is among them.
+ */
+export function* findEndedCalls(
+  store: Store,
+  wanted: Omit<WantedCalls, 'tenants' | 'limit' | 'before'> & { tenant: string; after: number },
+): Iterable<ListedCall> {
+  const { tenant, after, session, outcome } = wanted
+  const named = session !== undefined && { session }
+  for (const { call } of store.records({ tenant, kind: 'end', after, ...named })) {
+    const [stored] = store.records({ tenant, call, kind: 'begin' })
+    if (stored === undefined) continue
+    const begin = readRecord(stored.text, 'begin')
+    if (!isWanted(begin, wanted)) continue
+    const listed = toListed(store, stored, begin)
+    if (outcome === undefined || listed.outcome === outcome) yield listed
+  }
+}
+
 function* findOfTenant(store: Store, tenant: string, wanted: WantedCalls): Iterable<ListedCall> {
   const { session, outcome } = wanted
   const before = wanted.before?.get(tenant)
@@ -64,7 +84,10 @@ function* findOfTenant(store: Store, tenant: string, wanted: WantedCalls): Itera
   }
 }
 
-function isWanted(begin: BeginRecord, { actor, tool, since = 0 }: WantedCalls): boolean {
+function isWanted(
+  begin: BeginRecord,
+  { actor, tool, since = 0 }: Pick<WantedCalls, 'actor' | 'tool' | 'since'>,
+): boolean {
   return (
     begin.at >= since &&
     (actor === undefined || begin.actor === actor) &&

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { call, handrail, jsonOf, makePlace, program, startProgram } from '../support/command-line.ts'
@@ -33,6 +33,41 @@ test('an input comes from a file too, and what is none is bad usage', async () =
     const { code, stdout, stderr } = await handrail(place, ['call', 'code.read_file', ...words])
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(message)])
   }
+})
+
+test('the value of a field comes from a file or from standard input, as it is there', async () => {
+  const text = '# "Notes"\n\n  7\n'
+  const place = makePlace({ 'in.md': text, 'argv.json': '["printf", "%s|", "@a"]', 'bad.bin': '' })
+  writeFileSync(join(place.project, 'bad.bin'), Buffer.from([0xff, 0x41]))
+  const write = async (path: string, content: string, input = '') => {
+    const argv = ['call', 'code.write_file', `path=${path}`, `content=${content}`, '--approve', 'once']
+    const { code, stderr } = await handrail(place, argv, { input })
+    expect(code, stderr).toBe(0)
+    return readFileSync(join(place.project, path), 'utf8')
+  }
+  expect(await write('a', '@in.md')).toBe(text)
+  expect(await write('b', '@-', text)).toBe(text)
+  expect(await write('c', '@@in.md')).toBe('@in.md')
+  expect(await write('d', '-')).toBe('-')
+  const ran = await handrail(place, ['call', 'code.run_command', 'argv=@argv.json', '--approve', 'once'])
+  expect(ran.stdout).toContain('@a|')
+  const explained = await handrail(place, ['explain', 'code.write_file', 'path=e', 'content=@in.md'])
+  expect(explained.stdout).toContain('+# "Notes"')
+  for (const [words, message] of [
+    [
+      ['path=e', 'content=@none'],
+      '"content": The file "none" cannot be read: there is no such file or folder. If that was meant as text, write content=@@none\n',
+    ],
+    [
+      ['path=e', 'content=@bad.bin'],
+      '"content": The file "bad.bin" cannot be used. The file is not UTF-8 (line 1).',
+    ],
+    [['path=@-', 'content=@-'], 'Standard input is the value of one field only'],
+  ] as const) {
+    const { code, stdout, stderr } = await handrail(place, ['call', 'code.write_file', ...words])
+    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(message)])
+  }
+  expect(existsSync(join(place.project, 'e'))).toBe(false)
 })
 
 test('with JSON on standard input a person at the terminal is asked all the same (PERM-3)', async () => {

@@ -33,7 +33,7 @@ export function findNamed(
   { what, text, tenants }: Request,
 ): { id: string } | { issue: string } {
   const shown = showName(text)
-  const listing = what === 'call' ? 'handrail evidence list' : 'handrail evidence list --json'
+  const listing = what === 'call' ? 'handrail evidence list' : 'handrail sessions'
   const missing = { issue: `the store has no ${what} ${shown}. "${listing}" shows the latest.` }
   if (text === 'last') return findLast(store, what, tenants) ?? missing
   if (tenants.some((tenant) => store.records({ tenant, [what]: text, limit: 1 }).next().done === false))

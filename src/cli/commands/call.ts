@@ -10,7 +10,7 @@ import { findSchema } from '../arguments/find-schema.ts'
 import { followOutput } from '../setup/follow-output.ts'
 import { printResult } from '../render/print-result.ts'
 import { readChoice } from '../terminal/read-choice.ts'
-import { inputUsage, readInput, toInput } from '../arguments/read-input.ts'
+import { aboutValues, inputUsage, readInput, takesStandardInput, toInput } from '../arguments/read-input.ts'
 import { writeJson } from '../base/show-safely.ts'
 import { listenForStop } from '../terminal/stop-signal.ts'
 import { tellArtifacts } from '../render/tell-artifacts.ts'
@@ -24,7 +24,7 @@ import { findPlaces, wireRuntime } from '../setup/wire.ts'
 export const call: Command = {
   usage: `<tool> ${inputUsage}`,
   summary: 'Makes one call.',
-  more: 'Asks at the terminal where a person must decide; without a terminal that is denied. "handrail tools show <tool>" names the fields. A field that takes a list may be given once for each item.',
+  more: `Asks at the terminal where a person must decide; without a terminal that is denied. "handrail tools show <tool>" names the fields. ${aboutValues}`,
   options: {
     approve: {
       takes: 'once|deny',
@@ -41,6 +41,7 @@ export const call: Command = {
     'handrail call code.run_command argv=git argv=status',
     `handrail call code.search '{"query": "TODO", "glob": "*.ts"}'`,
     'handrail call code.write_file @input.json --approve once',
+    'make-notes | handrail call code.write_file path=notes.md content=@-',
     'make-input | handrail call code.edit_file -',
   ],
   needs: 'Name a tool. "handrail tools" lists them.',
@@ -57,7 +58,7 @@ export const call: Command = {
       throw new UsageError('"--approve deny" lets no consent answer: leave out --consent, or --approve.')
 
     const stop = listenForStop()
-    const terminal = openTerminal(() => stop.stop(), { around: words[0] === '-' })
+    const terminal = openTerminal(() => stop.stop(), { around: takesStandardInput(words) })
     // The session ends with the command, so a yes for the session is not offered.
     const approve =
       word === undefined

@@ -21,6 +21,11 @@ export const evidence: CommandGroup = {
       options: {
         notes: { about: 'Notes in place of calls: what happened to tools, consents, policy and keys.' },
         limit: { takes: 'N', about: 'How many. Default: 20.' },
+        follow: {
+          short: 'f',
+          about:
+            'Goes on: calls of every process on the store, as they end, the oldest first. Ctrl-C ends it. With --json a line each.',
+        },
         since: { takes: 'TIME', about: 'Those that began in the last 15m, 12h or 7d, for example.' },
         tool: { takes: 'TOOL', about: 'Calls of this tool; "*" stands for any characters.' },
         actor: { takes: 'ACTOR', about: 'Calls of this actor.' },
@@ -31,6 +36,7 @@ export const evidence: CommandGroup = {
       examples: [
         'handrail evidence list --limit 5',
         "handrail evidence list --since 1d --outcome denied --tool 'code.*'",
+        "handrail evidence list --follow --tool 'code.*'",
         'handrail evidence list --notes',
       ],
       takes: 0,

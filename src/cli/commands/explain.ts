@@ -7,7 +7,7 @@ import { aboutNames } from '../arguments/find-named.ts'
 import { isFailure, toExplanationPage } from '../render/explanation-page.ts'
 import { findSchema } from '../arguments/find-schema.ts'
 import { readChoice } from '../terminal/read-choice.ts'
-import { inputUsage, readInput, toInput } from '../arguments/read-input.ts'
+import { aboutValues, inputUsage, readInput, toInput } from '../arguments/read-input.ts'
 import { writeJson, writeText } from '../base/show-safely.ts'
 import { createFixedApprover } from '../terminal/terminal-approver.ts'
 import { UsageError } from '../base/usage-error.ts'
@@ -17,7 +17,7 @@ import { findPlaces, wireRuntime } from '../setup/wire.ts'
 export const explain: Command = {
   usage: `<tool> ${inputUsage} | --call <id>`,
   summary: 'Says what would happen to a call, or why a recorded one went as it did.',
-  more: `Which rule decides, and what would decide without it; of a recorded call also whether it would be decided so now. Asks no person and touches nothing. ${aboutNames.call}`,
+  more: `Which rule decides, and what would decide without it; of a recorded call also whether it would be decided so now. Asks no person and touches nothing. ${aboutValues} ${aboutNames.call}`,
   options: {
     call: { takes: 'ID', about: 'The recorded call.' },
     key: { takes: 'KEY', about: 'The idempotency key that it would have.' },

@@ -7,7 +7,8 @@ const needsServer = 'Name the server of mcp.json. "handrail mcp status" shows th
 
 /** `handrail mcp` */
 export const mcp: CommandGroup = {
-  summary: 'MCP servers: where they stand, which of their definitions changed, logins.',
+  summary:
+    'MCP servers: adds and removes them, says where they stand and which of their definitions changed, logs in.',
   otherwise: 'status',
   verbs: {
     status: {
@@ -16,6 +17,63 @@ export const mcp: CommandGroup = {
       options: { timeout, ...jsonOption },
       takes: 0,
       run: lazily(async () => (await import('./mcp/status.ts')).statusVerb),
+    },
+    add: {
+      usage: '<name> -- <command> [<argument> …] | <name> <url>',
+      summary: 'Puts a server into mcp.json. Shows the change and asks first.',
+      more: 'Comments and all else in the file stay. A running "handrail serve" follows it. An entry with a fault is refused, and so is a secret that stands there as it is.',
+      options: {
+        env: {
+          takes: 'NAME,…',
+          about:
+            'Variables that the program gets. NAME alone is that of your environment, whose value stays out of the file; NAME=VALUE is another one.',
+        },
+        header: {
+          takes: 'TEXT',
+          about: "A header that a server with a URL gets: 'Authorization: Bearer ${TOKEN}'.",
+        },
+        read: { takes: 'DIR,…', about: 'Folders that the program may read.' },
+        write: { takes: 'DIR,…', about: 'Folders that the program may write.' },
+        'keep-secrets': { about: 'Writes a secret as it stands.' },
+        yes: { about: 'Does not ask.' },
+      },
+      examples: [
+        'handrail mcp add docs --read /srv/docs -- npx -y @modelcontextprotocol/server-filesystem /srv/docs',
+        'handrail mcp add github --env GITHUB_TOKEN --yes -- github-mcp-server stdio',
+        'handrail mcp add tracker https://tracker.example/mcp',
+      ],
+      needs: 'Name the server, and say what to start or where it is.',
+      takes: Infinity,
+      run: lazily(async () => (await import('./mcp/change-servers.ts')).addVerb),
+    },
+    remove: {
+      usage: '<server>',
+      summary: 'Takes a server out of mcp.json, and nothing else. Shows the change and asks first.',
+      options: { yes: { about: 'Does not ask.' } },
+      examples: ['handrail mcp remove docs'],
+      needs: needsServer,
+      takes: 1,
+      run: lazily(async () => (await import('./mcp/change-servers.ts')).removeVerb),
+    },
+    import: {
+      usage: '<claude-desktop|claude-code|cursor|vscode|gemini-cli|codex>',
+      summary: 'Takes over the servers of another program into mcp.json. Shows the change and asks first.',
+      more: 'Servers that are there already stay as they are. What has a fault, or needs what only that program fills in, is left out and said. A variable that holds a secret is written as ${NAME}.',
+      options: {
+        file: {
+          takes: 'FILE',
+          about: 'Its file, such as the .mcp.json of a project. Default: that of the person.',
+        },
+        'keep-secrets': { about: 'Writes secrets as they stand there, and says so.' },
+        yes: { about: 'Does not ask.' },
+      },
+      examples: [
+        'handrail mcp import claude-desktop',
+        'handrail mcp import claude-code --file .mcp.json --yes',
+      ],
+      needs: 'Name the program: claude-desktop, claude-code, cursor, vscode, gemini-cli or codex.',
+      takes: 1,
+      run: lazily(async () => (await import('./mcp/import-servers.ts')).importServers),
     },
     review: {
       usage: '[<tool> --approve]',

@@ -1,12 +1,9 @@
 import {
-  applyEdits,
   findNodeAtLocation,
   getNodeValue,
-  modify,
   parseTree,
   printParseErrorCode,
   stripComments,
-  type JSONPath,
   type Node,
   type ParseError,
 } from 'jsonc-parser'
@@ -14,6 +11,7 @@ import { SetupError } from '../../contract/base/errors.ts'
 import type { Json, JsonObject } from '../../contract/base/json.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { textOf } from '../../compose/agents/read-fields.ts'
+import { insertAt, removeAt } from '../files/edit-json.ts'
 import type { HookAgent } from './base/agent.ts'
 
 /** The text of a settings file with the hook in it; comments, order and layout of the rest stay. Throws a SetupError if it cannot be put there. */
@@ -28,7 +26,7 @@ export function withHook(
   if (isThere(eventsOf(text, about.path), wanted, agent)) return text
   let after = withoutHook(text, agent, about)
   for (const [field, value] of Object.entries(base))
-    if (read(after, about.path).value[field] === undefined) after = insert(after, [field], value)
+    if (read(after, about.path).value[field] === undefined) after = insertAt(after, [field], value)
   for (const [event, entry] of Object.entries(wanted))
     after = append(after, event, { entry, path: about.path })
   return after
@@ -41,12 +39,13 @@ export function withoutHook(text: string, agent: HookAgent, { path }: { path: st
     const list = eventsOf(after, path)[event] ?? []
     for (let index = list.length - 1; index >= 0; index--)
       for (const place of ownPlaces(list[index], agent).toReversed())
-        after = remove(after, ['hooks', event, index, ...place])
-    if (list.length > 0 && eventsOf(after, path)[event]?.length === 0) after = remove(after, ['hooks', event])
+        after = removeAt(after, ['hooks', event, index, ...place])
+    if (list.length > 0 && eventsOf(after, path)[event]?.length === 0)
+      after = removeAt(after, ['hooks', event])
   }
   const { hooks } = read(after, path).value
   const isEmpty = after !== text && isPlainObject(hooks) && Object.keys(hooks).length === 0
-  return isEmpty ? remove(after, ['hooks']) : after
+  return isEmpty ? removeAt(after, ['hooks']) : after
 }
 
 /** Whether a file has nothing but what the hook needs beside itself. */
@@ -87,64 +86,8 @@ function isOwn(hook: Json | undefined, { name }: HookAgent): boolean {
 function append(text: string, event: string, { entry, path }: { entry: JsonObject; path: string }): string {
   const list = eventsOf(text, path)[event]
   return list === undefined
-    ? insert(text, ['hooks', event], [entry])
-    : insert(text, ['hooks', event, list.length], entry)
-}
-
-/** Takes out what stands at this place, and its comma. Comments before it stay. */
-function remove(text: string, path: JSONPath): string {
-  const tree = parseTree(text, [], { allowTrailingComma: true })
-  const found = tree && findNodeAtLocation(tree, [...path])
-  const node = found?.parent?.type === 'property' ? found.parent : found
-  const siblings = node?.parent?.children ?? []
-  if (node?.parent === undefined) return text
-  const index = siblings.indexOf(node)
-  const [previous, next] = [siblings[index - 1], siblings[index + 1]]
-  const cut = (from: number, to: number): string => text.slice(0, from) + text.slice(to)
-  if (previous !== undefined) {
-    const between = text.slice(endOf(previous), node.offset)
-    if (/^\s*,\s*$/.test(between)) return cut(endOf(previous), endOf(node))
-    const comma = endOf(previous) + findComma(between)
-    return text.slice(0, comma) + text.slice(comma + 1, node.offset).trimEnd() + text.slice(endOf(node))
-  }
-  if (next !== undefined) return cut(node.offset, next.offset)
-  return cut(node.parent.offset + 1, endOf(node.parent) - 1)
-}
-
-function endOf({ offset, length }: Node): number {
-  return offset + length
-}
-
-/** A comma that is not in a comment. */
-function findComma(text: string): number {
-  return stripComments(text, ' ').indexOf(',')
-}
-
-/** Puts a value at the end of a list or an object, on lines of its own. Nothing around it is put into another form. */
-function insert(text: string, path: JSONPath, value: Json): string {
-  const isItem = typeof path.at(-1) === 'number'
-  const [plain] = modify(text, path, value, { isArrayInsertion: isItem })
-  if (plain === undefined) return text
-  const { depth, isEmpty } = containerOf(text, path)
-  const step = /^([ \t]+)\S/m.exec(text)?.[1] ?? '  '
-  const eol = text.includes('\r\n') ? '\r\n' : '\n'
-  const comma = plain.content.startsWith(',') ? ',' : ''
-  const inside = plain.content.slice(comma.length)
-  const whole: Json = JSON.parse(isItem ? `[${inside}]` : `{${inside}}`)
-  const lines = JSON.stringify(whole, null, step).split('\n').slice(1, -1)
-  const shown = lines.map((line) => `${eol}${step.repeat(depth)}${line}`).join('')
-  const end = isEmpty ? `${eol}${step.repeat(depth)}` : ''
-  return applyEdits(text, [{ ...plain, content: `${comma}${shown}${end}` }])
-}
-
-/** How deep the innermost list or object is that is there already on the way to a place, and whether there is nothing in it. */
-function containerOf(text: string, path: JSONPath): { depth: number; isEmpty: boolean } {
-  const tree = parseTree(text, [], { allowTrailingComma: true })
-  for (let depth = path.length - 1; depth >= 0; depth--) {
-    const node = tree && findNodeAtLocation(tree, path.slice(0, depth))
-    if (node !== undefined) return { depth, isEmpty: (node.children ?? []).length === 0 }
-  }
-  return { depth: 0, isEmpty: true }
+    ? insertAt(text, ['hooks', event], [entry])
+    : insertAt(text, ['hooks', event, list.length], entry)
 }
 
 function eventsOf(text: string, path: string): { readonly [event: string]: readonly Json[] } {

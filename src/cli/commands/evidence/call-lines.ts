@@ -3,14 +3,23 @@ import { showLine } from '../../base/show-safely.ts'
 
 /** The lines of a listing. Who made a call is told where not all have the same. */
 export function toCallLines(calls: readonly ListedCall[]): string[] {
-  const nameOf = ({ tenant, actor }: ListedCall): string => `${tenant}/${actor}`
   const names = new Set(calls.map(nameOf))
   const width = Math.max(0, ...[...names].map((name) => name.length))
-  return calls.map((listed) => {
-    const { at, call, outcome, tool } = listed
-    const who = names.size > 1 ? `${nameOf(listed).padEnd(width)}  ` : ''
-    return `${new Date(at).toISOString()}  ${call}  ${outcome.padEnd(7)}  ${showLine(who + tool)}${toWhy(listed)}${showLine(toOthers(listed))}`
-  })
+  return calls.map((listed) => toLine(listed, names.size > 1 ? `${nameOf(listed).padEnd(width)}  ` : ''))
+}
+
+/** The line of a call beside which others are not known yet: it says who made it. */
+export function toCallLine(listed: ListedCall): string {
+  return toLine(listed, `${nameOf(listed)}  `)
+}
+
+function nameOf({ tenant, actor }: ListedCall): string {
+  return `${tenant}/${actor}`
+}
+
+function toLine(listed: ListedCall, who: string): string {
+  const { at, call, outcome, tool } = listed
+  return `${new Date(at).toISOString()}  ${call}  ${outcome.padEnd(7)}  ${showLine(who + tool)}${toWhy(listed)}${showLine(toOthers(listed))}`
 }
 
 /** Who has a record of the same call, and what they call it. */

@@ -1,20 +1,23 @@
-import type { EvidenceVerb } from './verb.ts'
+import type { Asked, EvidenceVerb } from './verb.ts'
 import { readText } from '../../arguments/caller.ts'
 import type { CommandLine } from '../../base/command.ts'
 import { countOf } from '../../render/count-of.ts'
 import { exitCodes } from '../../base/exit-codes.ts'
 import { readChoice } from '../../terminal/read-choice.ts'
 import { readDuration } from '../../arguments/read-duration.ts'
+import { readLimit } from '../../arguments/read-limit.ts'
 import { showJson } from '../../base/show-safely.ts'
 import { UsageError } from '../../base/usage-error.ts'
 import { findCalls, outcomes, type WantedCalls } from '../../../evidence/find-calls.ts'
-import { toCallLines } from './call-lines.ts'
+import { toCallLine, toCallLines } from './call-lines.ts'
+import { followCalls } from './follow-calls.ts'
 import { findNotes, toNoteLine } from './list-notes.ts'
 import { findMeant, withEvidence } from './open-evidence.ts'
 
 /** `handrail evidence list` */
 export const list: EvidenceVerb = async ({ given, places }) => {
   const wanted = readWanted(given)
+  if (given.options['follow'] === true) return follow({ given, places, wanted })
   return withEvidence(places, async ({ store }) => {
     const [tenant, text] = ['tenant', 'session'].map((name) => readText(given, name))
     const meant = findMeant(store, { what: 'session', text, tenant })
@@ -32,18 +35,49 @@ export const list: EvidenceVerb = async ({ given, places }) => {
   })
 }
 
-function readWanted(given: CommandLine): Omit<WantedCalls, 'tenants' | 'session'> {
-  const limit = Number(given.options['limit'] ?? 20)
-  if (!Number.isSafeInteger(limit) || limit < 1)
-    throw new UsageError(
-      `--limit is "${String(given.options['limit'])}"; it must be a whole number from 1 on.`,
-    )
+interface Following extends Pick<Asked, 'given' | 'places'> {
+  readonly wanted: Criteria
+}
+
+/** The store stays open for long, so what was cut off before is ended first, and nothing is written from then on. */
+async function follow({ given, places, wanted }: Following): Promise<number> {
+  await withEvidence(places, async () => exitCodes.ok, { makes: true })
+  const look = { recovers: false, signs: false, warns: false }
+  return withEvidence(
+    places,
+    async ({ store }) => {
+      const [tenant, text] = ['tenant', 'session'].map((name) => readText(given, name))
+      const meant = findMeant(store, { what: 'session', text, tenant })
+      if (meant === undefined) return exitCodes.toolError
+      const { id: session } = meant
+      await followCalls(store, {
+        wanted: { ...wanted, ...(session !== undefined && { session }) },
+        tenants: () => (tenant === undefined ? store.tenants() : meant.tenants),
+        show(listed) {
+          const line = given.options['json'] === true ? showJson(listed, 0) : toCallLine(listed)
+          process.stdout.write(`${line}\n`)
+        },
+      })
+      return exitCodes.ok
+    },
+    look,
+  )
+}
+
+type Criteria = Omit<WantedCalls, 'tenants' | 'session'>
+
+function readWanted(given: CommandLine): Criteria {
+  const limit = readLimit(given)
   const [actor, tool] = ['actor', 'tool'].map((name) => readText(given, name))
   const outcome = readChoice(given, 'outcome', outcomes)
   const ageMs = readDuration(given, 'since')
-  const own = ['actor', 'tool', 'outcome', 'since'].find((name) => given.options[name] !== undefined)
+  const own = ['actor', 'tool', 'outcome', 'since', 'follow'].find(
+    (name) => given.options[name] !== undefined,
+  )
   if (given.options['notes'] === true && own !== undefined)
     throw new UsageError(`Notes are of no call: leave out --${own}, or --notes.`)
+  if (given.options['follow'] === true && outcome === 'running')
+    throw new UsageError('--follow shows calls as they end: leave out --outcome running, or --follow.')
   return {
     limit,
     ...(actor !== undefined && { actor }),

@@ -91,7 +91,7 @@ async function judgeAll(store: Store, shadow: Shadow, { wanted, given }: About):
   const report = shadow.report()
   if (wanted.session !== undefined && report.judged === 0 && report.unjudged.length === 0) {
     process.stderr.write(
-      `handrail: the store has no such calls of the session "${showLine(wanted.session.slice(0, 100))}". "handrail evidence list --json" shows sessions.\n`,
+      `handrail: the store has no such calls of the session "${showLine(wanted.session.slice(0, 100))}". "handrail sessions" lists those that there are.\n`,
     )
     return exitCodes.toolError
   }

@@ -1,0 +1,153 @@
+import { homedir } from 'node:os'
+import { readUpstreams, type LoadedUpstreams } from '../../../config/servers/load-upstreams.ts'
+import { SetupError } from '../../../contract/base/errors.ts'
+import type { JsonObject } from '../../../contract/base/json.ts'
+import type { UpstreamServer } from '../../../contract/mcp/upstream.ts'
+import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
+import { parseWrittenJson } from '../../../kit/json/parse-written-json.ts'
+import { nearestNames } from '../../../kit/text/nearest-names.ts'
+import { findLiteralSecrets } from '../../../mcp/upstream/find-literal-secrets.ts'
+import { createSchemaChecker } from '../../../schema/create-schema-checker.ts'
+import { readText } from '../../arguments/caller.ts'
+import type { CommandLine } from '../../base/command.ts'
+import { exitCodes } from '../../base/exit-codes.ts'
+import { showLine } from '../../base/show-safely.ts'
+import { UsageError } from '../../base/usage-error.ts'
+import { isWanted, openFile, refused, say, writeChange, type OpenFile } from '../../files/change-file.ts'
+import { insertAt, removeAt } from '../../files/edit-json.ts'
+import { findPlaces, makeHome } from '../../setup/wire.ts'
+import type { ToolsVerb } from '../tools/verb.ts'
+
+/** `handrail mcp add` */
+export const addVerb: ToolsVerb = {
+  async run(given) {
+    const [name = '', ...words] = given.positionals
+    if (name === '') throw new UsageError('The name of the server is empty.')
+    const entry = readEntry(given, words)
+    const { home, mcp } = findPlaces(given)
+    const file = openFile(mcp)
+    const servers = readServers(file)
+    if (Object.hasOwn(servers, name))
+      throw new UsageError(
+        `"${mcp}" has a server "${showLine(name)}" already. To take it out: handrail mcp remove ${showLine(name)}`,
+      )
+    const [server] = check(name, entry).servers
+    const literal = server === undefined ? [] : findLiteralSecrets(server)
+    if (literal.length > 0) {
+      const advice = `${showLine(name)}: a secret stands in this entry as it is. Put \${NAME} in its place, which is the environment variable of that name (--env NAME), so that the file has none`
+      if (given.options['keep-secrets'] !== true)
+        throw new UsageError(`${advice}; or add --keep-secrets. Nothing was changed.`)
+      say(`${advice}.`)
+    }
+    const after = insertAt(file.text?.trim() ? file.text : '{}\n', ['mcpServers', name], entry)
+    if (!(await isWanted(file, { after, secrets: secretsOf(file.text, after) }, given))) return refused()
+    makeHome(home)
+    writeChange(file, after)
+    return say(`"${mcp}" has "${name}" now. To see whether it answers: handrail mcp status`)
+  },
+}
+
+/** `handrail mcp remove` */
+export const removeVerb: ToolsVerb = {
+  async run(given, name = '') {
+    const { mcp } = findPlaces(given)
+    const file = openFile(mcp)
+    const servers = readServers(file)
+    if (file.text === undefined || !Object.hasOwn(servers, name)) {
+      const [nearest] = nearestNames(name, Object.keys(servers), 1)
+      const hint = nearest === undefined ? '' : ` Did you mean "${showLine(nearest)}"?`
+      throw new UsageError(`"${mcp}" has no server "${showLine(name.slice(0, 100))}".${hint}`)
+    }
+    const after = removeAt(file.text, ['mcpServers', name])
+    if (!(await isWanted(file, { after, secrets: secretsOf(file.text, after) }, given))) return refused()
+    writeChange(file, after)
+    say(`"${mcp}" has "${name}" no more.`)
+    return exitCodes.ok
+  },
+}
+
+function readEntry(given: CommandLine, words: readonly string[]): JsonObject {
+  const [first, ...rest] = words
+  if (first === undefined)
+    throw new UsageError(
+      'Say what to start, after "--", or the URL: handrail mcp add docs -- npx -y some-server',
+    )
+  const isUrl = rest.length === 0 && /^https?:\/\//i.test(first)
+  const [env, header] = ['env', 'header'].map((option) => readText(given, option))
+  const foreign = isUrl ? 'env' : 'header'
+  if (given.options[foreign] !== undefined)
+    throw new UsageError(`--${foreign} is for a server that ${isUrl ? 'is a program' : 'has a URL'}.`)
+  const folders = (['read', 'write'] as const).flatMap((field) => {
+    const text = readText(given, field)
+    return text === undefined ? [] : [[field, text.split(',')] as const]
+  })
+  const more = Object.fromEntries(folders)
+  if (isUrl) return { url: first, ...(header !== undefined && { headers: readHeader(header) }), ...more }
+  return { command: first, args: rest, ...(env !== undefined && { env: readVariables(env) }), ...more }
+}
+
+/** A name alone stands for the variable of the same name, whose value is not in the file. */
+function readVariables(text: string): JsonObject {
+  return Object.fromEntries(
+    text.split(',').map((each) => {
+      const end = each.indexOf('=')
+      return end < 0 ? [each, `\${${each}}`] : [each.slice(0, end), each.slice(end + 1)]
+    }),
+  )
+}
+
+function readHeader(text: string): JsonObject {
+  const [, name = '', value = ''] = /^([^:\s]+):\s*(.*)$/.exec(text) ?? []
+  if (name === '')
+    throw new UsageError('--header must be "Name: value", such as "Authorization: Bearer ${TOKEN}".')
+  return { [name]: value }
+}
+
+/** What the file has. Throws a SetupError if it cannot be changed without losing or hiding anything. */
+export function readServers({ path, text }: OpenFile): JsonObject {
+  if (text === undefined || text.trim() === '') return {}
+  const read = parseWrittenJson(text)
+  if ('issues' in read) throw unusable(path, read.issues)
+  const { value } = read
+  const servers = isPlainObject(value) ? (value['mcpServers'] ?? {}) : undefined
+  if (isPlainObject(servers)) return servers as JsonObject
+  throw unusable(path, [{ pointer: '/mcpServers', code: 'invalid', message: 'It must be an object.' }])
+}
+
+function unusable(path: string, issues: SetupError['issues']): SetupError {
+  return new SetupError(
+    'invalid_configuration',
+    `"${path}" cannot be changed. Mend it first. Nothing was changed.`,
+    issues,
+  )
+}
+
+/** Throws a SetupError with all that is wrong with an entry. */
+function check(name: string, entry: JsonObject): LoadedUpstreams {
+  const read = checkEntry(name, entry)
+  const issues = read.faulty.flatMap((each) => each.issues)
+  if (issues.length === 0) return read
+  throw new SetupError(
+    'invalid_configuration',
+    `The server "${name}" cannot be used like this. Nothing was changed.`,
+    issues,
+  )
+}
+
+/** An entry as it would be read, and what is wrong with it. */
+export function checkEntry(name: string, entry: JsonObject): LoadedUpstreams {
+  return readUpstreams({ [name]: entry }, { checker: createSchemaChecker(), home: homedir() })
+}
+
+/** What no page may show of either text. */
+export function secretsOf(...texts: readonly (string | undefined)[]): string[] {
+  return texts.flatMap((text = '{}') => {
+    const read = parseWrittenJson(text)
+    const servers = 'value' in read && isPlainObject(read.value) ? read.value['mcpServers'] : undefined
+    if (!isPlainObject(servers)) return []
+    const about = { checker: createSchemaChecker(), home: homedir() }
+    return readUpstreams(servers, about).servers.flatMap((server: UpstreamServer) =>
+      findLiteralSecrets(server),
+    )
+  })
+}
