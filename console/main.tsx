@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { logIn, me } from './api.ts'
 import { follow, isConnected, waiting } from './events.ts'
 import { CallPage } from './pages/call.tsx'
+import { EvidencePage } from './pages/evidence.tsx'
 import { InboxPage } from './pages/inbox.tsx'
 import { LivePage } from './pages/live.tsx'
 import { LogInPage } from './pages/log-in.tsx'
@@ -15,6 +16,7 @@ const places = [
   ['/live', 'Live'],
   ['/runs', 'Runs'],
   ['/tools', 'Tools'],
+  ['/evidence', 'Evidence'],
 ] as const
 
 function Console() {
@@ -75,6 +77,8 @@ function Page() {
       return name === '' ? <RunsPage /> : <RunPage run={name} />
     case 'tools':
       return name === '' ? <ToolsPage /> : <ToolPage tool={name} />
+    case 'evidence':
+      return <EvidencePage />
     default:
       return (
         <p class="empty">

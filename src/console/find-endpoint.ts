@@ -1,6 +1,7 @@
 import { answerProblem } from './base/answers.ts'
 import { approvalEndpoints } from './api/approvals.ts'
 import { callEndpoints } from './api/calls.ts'
+import { evidenceEndpoints } from './api/evidence.ts'
 import { ownEndpoints } from './api/me.ts'
 import { runEndpoints } from './api/runs.ts'
 import { toolEndpoints } from './api/tools.ts'
@@ -13,6 +14,7 @@ export const endpoints: readonly Endpoint[] = [
   ...callEndpoints,
   ...runEndpoints,
   ...toolEndpoints,
+  ...evidenceEndpoints,
 ]
 
 /** What answers a request, and the parts of its path; or that nothing does. */

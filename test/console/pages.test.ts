@@ -71,7 +71,7 @@ test('what a model or server says is text, whatever it looks like, and no page a
   await session.call(evil, {})
   const { page, requests, faults } = await openPage(browser(), link)
   await page.getByText('onerror').first().waitFor()
-  for (const name of ['Live', 'Tools', 'Runs']) {
+  for (const name of ['Live', 'Tools', 'Runs', 'Evidence']) {
     await page.getByRole('link', { name, exact: true }).click()
     await page.getByRole('heading', { name, exact: true }).waitFor()
   }
@@ -163,6 +163,7 @@ for (const [name, options] of [
       ['/runs', 'Runs'],
       ['/tools', 'Tools'],
       ['/tools/code.read_file', 'code.read_file'],
+      ['/evidence', 'Evidence'],
     ] as const) {
       await page.goto(`${origin}${path}`)
       await page.getByRole('heading', { name: heading, exact: true }).waitFor()

@@ -1,3 +1,4 @@
+import type { Verification } from '../../contract/evidence.ts'
 import type { Runtime } from '../../contract/runtime.ts'
 import type { CallExplanation } from '../../compose/replay/explain-call.ts'
 
@@ -6,6 +7,8 @@ export interface ConsoleParts {
   readonly runtime: Runtime
   /** Explains a recorded call, and decides it once more by the policy of now. */
   readonly explain: (call: string, tenant: string) => Promise<CallExplanation | undefined>
+  /** Holds the chain of a tenant, or all, against their hashes and signatures, while calls go on. */
+  readonly verify: (tenant: string | undefined) => Promise<Verification>
   /** Of Handrail. */
   readonly version: string
 }

@@ -9,7 +9,8 @@ import { showJson } from '../../base/show-safely.ts'
 import { UsageError } from '../../base/usage-error.ts'
 import { findCalls, outcomes, type WantedCalls } from '../../../evidence/find-calls.ts'
 import { toCallLines } from './call-lines.ts'
-import { findNotes, toNoteLine } from './list-notes.ts'
+import { findNotes } from '../../../evidence/find-notes.ts'
+import { toNoteLine } from './to-note-line.ts'
 import { findMeant, withEvidence } from './open-evidence.ts'
 
 /** `handrail evidence list` */
