@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import type { BudgetRow, ConsentRow } from '../src/console/api/budget-rows.ts'
 import type { CallRow } from '../src/console/api/call-row.ts'
 import type { ChainRow, NoteRow, Verified } from '../src/console/api/evidence-rows.ts'
 import type { PendingApproval } from '../src/contract/pending-approval.ts'
@@ -8,7 +9,7 @@ import type { Decision, Effect } from '../src/contract/policy.ts'
 import type { StepReport } from '../src/contract/runtime.ts'
 import type { Json, JsonObject } from '../src/contract/base/json.ts'
 
-export type { CallRow, ChainRow, NoteRow, Verified }
+export type { BudgetRow, CallRow, ChainRow, ConsentRow, NoteRow, Verified }
 export type { PendingApproval, StoredRun, TranscriptNode, EvidenceRecord, Json, JsonObject }
 
 /** What `/api/me` says. */

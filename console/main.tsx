@@ -2,6 +2,7 @@ import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { logIn, me } from './api.ts'
 import { follow, isConnected, waiting } from './events.ts'
+import { BudgetsPage } from './pages/budgets.tsx'
 import { CallPage } from './pages/call.tsx'
 import { EvidencePage } from './pages/evidence.tsx'
 import { InboxPage } from './pages/inbox.tsx'
@@ -16,6 +17,7 @@ const places = [
   ['/live', 'Live'],
   ['/runs', 'Runs'],
   ['/tools', 'Tools'],
+  ['/budgets', 'Budgets'],
   ['/evidence', 'Evidence'],
 ] as const
 
@@ -77,6 +79,8 @@ function Page() {
       return name === '' ? <RunsPage /> : <RunPage run={name} />
     case 'tools':
       return name === '' ? <ToolsPage /> : <ToolPage tool={name} />
+    case 'budgets':
+      return <BudgetsPage />
     case 'evidence':
       return <EvidencePage />
     default:

@@ -1,5 +1,6 @@
 import { answerProblem } from './base/answers.ts'
 import { approvalEndpoints } from './api/approvals.ts'
+import { budgetEndpoints } from './api/budgets.ts'
 import { callEndpoints } from './api/calls.ts'
 import { evidenceEndpoints } from './api/evidence.ts'
 import { ownEndpoints } from './api/me.ts'
@@ -15,6 +16,7 @@ export const endpoints: readonly Endpoint[] = [
   ...runEndpoints,
   ...toolEndpoints,
   ...evidenceEndpoints,
+  ...budgetEndpoints,
 ]
 
 /** What answers a request, and the parts of its path; or that nothing does. */
