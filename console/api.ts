@@ -9,6 +9,9 @@ import type { Decision, Effect } from '../src/contract/policy.ts'
 import type { StepReport } from '../src/contract/runtime.ts'
 import type { Json, JsonObject } from '../src/contract/base/json.ts'
 
+import type { FaultyEntry, ServerRow } from '../src/console/api/server-row.ts'
+
+export type { FaultyEntry, ServerRow }
 export type { BudgetRow, CallRow, ChainRow, ConsentRow, NoteRow, Verified }
 export type { PendingApproval, StoredRun, TranscriptNode, EvidenceRecord, Json, JsonObject }
 

@@ -9,6 +9,7 @@ import { InboxPage } from './pages/inbox.tsx'
 import { LivePage } from './pages/live.tsx'
 import { LogInPage } from './pages/log-in.tsx'
 import { RunPage, RunsPage } from './pages/runs.tsx'
+import { ServersPage } from './pages/servers.tsx'
 import { ToolPage, ToolsPage } from './pages/tools.tsx'
 import { followLinks, path } from './route.ts'
 
@@ -17,6 +18,7 @@ const places = [
   ['/live', 'Live'],
   ['/runs', 'Runs'],
   ['/tools', 'Tools'],
+  ['/servers', 'Servers'],
   ['/budgets', 'Budgets'],
   ['/evidence', 'Evidence'],
 ] as const
@@ -79,6 +81,8 @@ function Page() {
       return name === '' ? <RunsPage /> : <RunPage run={name} />
     case 'tools':
       return name === '' ? <ToolsPage /> : <ToolPage tool={name} />
+    case 'servers':
+      return <ServersPage />
     case 'budgets':
       return <BudgetsPage />
     case 'evidence':

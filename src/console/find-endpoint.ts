@@ -5,6 +5,7 @@ import { callEndpoints } from './api/calls.ts'
 import { evidenceEndpoints } from './api/evidence.ts'
 import { ownEndpoints } from './api/me.ts'
 import { runEndpoints } from './api/runs.ts'
+import { serverEndpoints } from './api/servers.ts'
 import { toolEndpoints } from './api/tools.ts'
 import type { Endpoint } from './base/endpoint.ts'
 
@@ -15,6 +16,7 @@ export const endpoints: readonly Endpoint[] = [
   ...callEndpoints,
   ...runEndpoints,
   ...toolEndpoints,
+  ...serverEndpoints,
   ...evidenceEndpoints,
   ...budgetEndpoints,
 ]

@@ -4,6 +4,7 @@ import type { Runtime } from '../../contract/runtime.ts'
 import type { Site } from '../../contract/mcp/site.ts'
 import { explainCall } from '../../compose/replay/explain-call.ts'
 import { readAssets } from '../../console/assets.ts'
+import type { ConsoleParts } from '../../console/base/console-parts.ts'
 import { createConsole } from '../../console/create-console.ts'
 import { openVisits } from '../../console/entry/visits.ts'
 import { ownFile } from '../../kit/own-file.ts'
@@ -14,10 +15,14 @@ import { wireSimulation } from './wire-simulation.ts'
 import type { Places } from './wire.ts'
 
 /** The console of a runtime, for the server to hang on. */
-export function openConsole(runtime: Runtime, places: Places): Site {
+export function openConsole(
+  runtime: Runtime,
+  { places, servers }: Pick<ConsoleParts, 'servers'> & { readonly places: Places },
+): Site {
   const { store } = runtime
   return createConsole({
     runtime,
+    servers,
     visits: openVisits(store),
     assets: readAssets(fileURLToPath(ownFile('dist/console'))),
     checker: createSchemaChecker(),
