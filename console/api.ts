@@ -11,7 +11,9 @@ import type { Json, JsonObject } from '../src/contract/base/json.ts'
 
 import type { FaultyEntry, ServerRow } from '../src/console/api/server-row.ts'
 
-export type { FaultyEntry, ServerRow }
+import type { Overview } from '../src/console/api/overview-row.ts'
+
+export type { FaultyEntry, Overview, ServerRow }
 export type { BudgetRow, CallRow, ChainRow, ConsentRow, NoteRow, Verified }
 export type { PendingApproval, StoredRun, TranscriptNode, EvidenceRecord, Json, JsonObject }
 

@@ -8,6 +8,7 @@ import { EvidencePage } from './pages/evidence.tsx'
 import { InboxPage } from './pages/inbox.tsx'
 import { LivePage } from './pages/live.tsx'
 import { LogInPage } from './pages/log-in.tsx'
+import { OverviewPage } from './pages/overview.tsx'
 import { RunPage, RunsPage } from './pages/runs.tsx'
 import { ServersPage } from './pages/servers.tsx'
 import { ToolPage, ToolsPage } from './pages/tools.tsx'
@@ -21,6 +22,7 @@ const places = [
   ['/servers', 'Servers'],
   ['/budgets', 'Budgets'],
   ['/evidence', 'Evidence'],
+  ['/overview', 'Overview'],
 ] as const
 
 function Console() {
@@ -85,6 +87,8 @@ function Page() {
       return <ServersPage />
     case 'budgets':
       return <BudgetsPage />
+    case 'overview':
+      return <OverviewPage />
     case 'evidence':
       return <EvidencePage />
     default:

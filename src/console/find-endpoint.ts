@@ -4,6 +4,7 @@ import { budgetEndpoints } from './api/budgets.ts'
 import { callEndpoints } from './api/calls.ts'
 import { evidenceEndpoints } from './api/evidence.ts'
 import { ownEndpoints } from './api/me.ts'
+import { overviewEndpoints } from './api/overview.ts'
 import { runEndpoints } from './api/runs.ts'
 import { serverEndpoints } from './api/servers.ts'
 import { toolEndpoints } from './api/tools.ts'
@@ -18,6 +19,7 @@ export const endpoints: readonly Endpoint[] = [
   ...toolEndpoints,
   ...serverEndpoints,
   ...evidenceEndpoints,
+  ...overviewEndpoints,
   ...budgetEndpoints,
 ]
 

@@ -72,7 +72,7 @@ test('what a model or server says is text, whatever it looks like, and no page a
   await session.call(evil, {})
   const { page, requests, faults } = await openPage(browser(), link)
   await page.getByText('onerror').first().waitFor()
-  for (const name of ['Live', 'Tools', 'Runs', 'Servers', 'Budgets', 'Evidence']) {
+  for (const name of ['Live', 'Tools', 'Runs', 'Servers', 'Budgets', 'Evidence', 'Overview']) {
     await page.getByRole('link', { name, exact: true }).click()
     await page.getByRole('heading', { name, exact: true }).waitFor()
   }
@@ -171,6 +171,7 @@ for (const [name, options] of [
       ['/servers', 'Servers'],
       ['/budgets', 'Budgets'],
       ['/evidence', 'Evidence'],
+      ['/overview', 'Overview'],
     ] as const) {
       await page.goto(`${origin}${path}`)
       await page.getByRole('heading', { name: heading, exact: true }).waitFor()
