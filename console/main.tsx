@@ -2,11 +2,15 @@ import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { logIn, me } from './api.ts'
 import { follow, isConnected, waiting } from './events.ts'
+import { BudgetsPage } from './pages/budgets.tsx'
 import { CallPage } from './pages/call.tsx'
+import { EvidencePage } from './pages/evidence.tsx'
 import { InboxPage } from './pages/inbox.tsx'
 import { LivePage } from './pages/live.tsx'
 import { LogInPage } from './pages/log-in.tsx'
+import { OverviewPage } from './pages/overview.tsx'
 import { RunPage, RunsPage } from './pages/runs.tsx'
+import { ServersPage } from './pages/servers.tsx'
 import { ToolPage, ToolsPage } from './pages/tools.tsx'
 import { followLinks, path } from './route.ts'
 
@@ -15,6 +19,10 @@ const places = [
   ['/live', 'Live'],
   ['/runs', 'Runs'],
   ['/tools', 'Tools'],
+  ['/servers', 'Servers'],
+  ['/budgets', 'Budgets'],
+  ['/evidence', 'Evidence'],
+  ['/overview', 'Overview'],
 ] as const
 
 function Console() {
@@ -75,6 +83,14 @@ function Page() {
       return name === '' ? <RunsPage /> : <RunPage run={name} />
     case 'tools':
       return name === '' ? <ToolsPage /> : <ToolPage tool={name} />
+    case 'servers':
+      return <ServersPage />
+    case 'budgets':
+      return <BudgetsPage />
+    case 'overview':
+      return <OverviewPage />
+    case 'evidence':
+      return <EvidencePage />
     default:
       return (
         <p class="empty">

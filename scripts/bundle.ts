@@ -28,6 +28,7 @@ export async function bundleInto(dir: string, more: Readonly<Record<string, stri
       'workers/page-worker': 'src/sandboxes/pages/page-worker.ts',
       'workers/isolate-worker': 'src/sandboxes/isolates/isolate-worker.ts',
       'workers/sandbox-writer': 'src/sandboxes/sandbox-runtime/writer-worker.ts',
+      'workers/verify-worker': 'src/cli/commands/evidence/verify-worker.ts',
       // Run as a process of its own.
       'workers/launch-programs': 'src/sandboxes/programs/launcher/launch-programs.ts',
       ...more,

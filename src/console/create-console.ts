@@ -15,7 +15,7 @@ export interface ConsoleOptions extends ConsoleParts {
 }
 
 /** Paths of the pages: each is the same document, which shows what its path says. */
-const pages = /^\/(?:inbox|live|calls|runs|tools)?(?:\/[^/]*)?$/
+const pages = /^\/(?:inbox|live|calls|runs|tools|servers|budgets|evidence|overview)?(?:\/[^/]*)?$/
 
 const security = {
   'content-security-policy':

@@ -1,8 +1,12 @@
 import { answerProblem } from './base/answers.ts'
 import { approvalEndpoints } from './api/approvals.ts'
+import { budgetEndpoints } from './api/budgets.ts'
 import { callEndpoints } from './api/calls.ts'
+import { evidenceEndpoints } from './api/evidence.ts'
 import { ownEndpoints } from './api/me.ts'
+import { overviewEndpoints } from './api/overview.ts'
 import { runEndpoints } from './api/runs.ts'
+import { serverEndpoints } from './api/servers.ts'
 import { toolEndpoints } from './api/tools.ts'
 import type { Endpoint } from './base/endpoint.ts'
 
@@ -13,6 +17,10 @@ export const endpoints: readonly Endpoint[] = [
   ...callEndpoints,
   ...runEndpoints,
   ...toolEndpoints,
+  ...serverEndpoints,
+  ...evidenceEndpoints,
+  ...overviewEndpoints,
+  ...budgetEndpoints,
 ]
 
 /** What answers a request, and the parts of its path; or that nothing does. */

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { keepBrowser, openPage, startConsole } from '../support/console.ts'
 import { call, handrail } from '../support/command-line.ts'
+import { makeFixtureServer } from '../support/upstreams.ts'
 import { startServer } from '../support/start-command.ts'
 
 const browser = keepBrowser()
@@ -71,7 +72,7 @@ test('what a model or server says is text, whatever it looks like, and no page a
   await session.call(evil, {})
   const { page, requests, faults } = await openPage(browser(), link)
   await page.getByText('onerror').first().waitFor()
-  for (const name of ['Live', 'Tools', 'Runs']) {
+  for (const name of ['Live', 'Tools', 'Runs', 'Servers', 'Budgets', 'Evidence', 'Overview']) {
     await page.getByRole('link', { name, exact: true }).click()
     await page.getByRole('heading', { name, exact: true }).waitFor()
   }
@@ -144,8 +145,12 @@ for (const [name, options] of [
   ],
 ] as const)
   test(`axe finds nothing wrong with any page ${name}, and none is wider than the screen`, async () => {
-    const { link, ask, origin } = await startConsole()
+    const { link, ask, shop, origin } = await startConsole({
+      'mcp.json': { mcpServers: { it: makeFixtureServer().file } },
+      'policy.json': { budgets: [{ id: 'all', unit: 'calls', limit: 100 }] },
+    })
     const { session, approval } = await ask('1')
+    await shop.runtime.consents.give({ tool: 'shop.refund', givenBy: 'ann' })
     const { callId } = await session.call('shop.look', { order: 'a-very-long-order-number-'.repeat(20) })
     const { page, faults } = await openPage(browser(), link, options)
     await page.getByRole('heading', { name: approval.request.title }).waitFor()
@@ -163,6 +168,10 @@ for (const [name, options] of [
       ['/runs', 'Runs'],
       ['/tools', 'Tools'],
       ['/tools/code.read_file', 'code.read_file'],
+      ['/servers', 'Servers'],
+      ['/budgets', 'Budgets'],
+      ['/evidence', 'Evidence'],
+      ['/overview', 'Overview'],
     ] as const) {
       await page.goto(`${origin}${path}`)
       await page.getByRole('heading', { name: heading, exact: true }).waitFor()

@@ -203,7 +203,7 @@ async function serveOverHttp(
       runtime,
       servers,
       metrics,
-      site: openConsole(runtime, places),
+      site: openConsole(runtime, { places, servers }),
       ...about,
       ...serving,
       port: port ?? gateway.port ?? defaultPort,

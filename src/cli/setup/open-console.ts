@@ -4,23 +4,30 @@ import type { Runtime } from '../../contract/runtime.ts'
 import type { Site } from '../../contract/mcp/site.ts'
 import { explainCall } from '../../compose/replay/explain-call.ts'
 import { readAssets } from '../../console/assets.ts'
+import type { ConsoleParts } from '../../console/base/console-parts.ts'
 import { createConsole } from '../../console/create-console.ts'
 import { openVisits } from '../../console/entry/visits.ts'
 import { ownFile } from '../../kit/own-file.ts'
 import { packageVersion } from '../../mcp/server/session/package-version.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
+import { createVerifier } from './verify-in-thread.ts'
 import { wireSimulation } from './wire-simulation.ts'
 import type { Places } from './wire.ts'
 
 /** The console of a runtime, for the server to hang on. */
-export function openConsole(runtime: Runtime, places: Places): Site {
+export function openConsole(
+  runtime: Runtime,
+  { places, servers }: Pick<ConsoleParts, 'servers'> & { readonly places: Places },
+): Site {
   const { store } = runtime
   return createConsole({
     runtime,
+    servers,
     visits: openVisits(store),
     assets: readAssets(fileURLToPath(ownFile('dist/console'))),
     checker: createSchemaChecker(),
     version: packageVersion(),
+    verify: createVerifier(places),
     explain: async (call, tenant) =>
       explainCall({ store, call, tenant, runtime: await wireSimulation(places) }),
   })

@@ -35,8 +35,11 @@ const list = endpoint({
     const wanted = readWanted(asked)
     if (wanted instanceof Response) return wanted
     const found = findCalls(asked.parts.runtime.store, wanted)
-    const next = found.length < wanted.limit ? undefined : writeCursor(found, wanted.before)
-    return { calls: found.map(toRow), ...(next !== undefined && { next }) }
+    const calls = found.map(toRow)
+    return {
+      calls,
+      ...(calls.length === wanted.limit && { next: writeCursor(calls, wanted.before) }),
+    }
   },
 })
 

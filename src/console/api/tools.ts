@@ -1,8 +1,8 @@
-import { SetupError } from '../../contract/base/errors.ts'
 import type { PendingDefinition, Registered } from '../../contract/registry.ts'
 import type { Runtime } from '../../contract/runtime.ts'
 import { answerProblem } from '../base/answers.ts'
 import { endpoint, type Asked, type Endpoint } from '../base/endpoint.ts'
+import { refusingSetup } from '../base/refusing-setup.ts'
 import { sees } from '../base/roles.ts'
 import { toJsonObject } from '../base/to-json-object.ts'
 
@@ -197,15 +197,6 @@ const approve = endpoint({
     })
   },
 })
-
-async function refusingSetup<T>(act: () => Promise<T>): Promise<T | Response> {
-  try {
-    return await act()
-  } catch (error) {
-    if (!(error instanceof SetupError)) throw error
-    return answerProblem({ status: 409, detail: error.message, code: error.code })
-  }
-}
 
 function readTenant({ query, visitor, parts }: Asked): string | Response {
   const tenant = query.get('tenant') ?? visitor.tenant ?? 'local'

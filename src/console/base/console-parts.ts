@@ -1,11 +1,17 @@
+import type { Verification } from '../../contract/evidence.ts'
 import type { Runtime } from '../../contract/runtime.ts'
+import type { McpFeed } from '../../compose/sources/mcp-tools.ts'
 import type { CallExplanation } from '../../compose/replay/explain-call.ts'
 
 /** What the console shows, and acts on. */
 export interface ConsoleParts {
   readonly runtime: Runtime
+  /** The MCP servers whose tools the runtime has. */
+  readonly servers: Pick<McpFeed, 'describe' | 'serversOf'>
   /** Explains a recorded call, and decides it once more by the policy of now. */
   readonly explain: (call: string, tenant: string) => Promise<CallExplanation | undefined>
+  /** Holds the chain of a tenant, or all, against their hashes and signatures, while calls go on. */
+  readonly verify: (tenant: string | undefined) => Promise<Verification>
   /** Of Handrail. */
   readonly version: string
 }

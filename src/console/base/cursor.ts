@@ -1,5 +1,4 @@
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
-import type { ListedCall } from '../../evidence/find-calls.ts'
 
 /** A place in the chains of all tenants: how far each was read. */
 export type Cursor = ReadonlyMap<string, number>
@@ -24,8 +23,11 @@ export function toCursorText(places: Cursor): string {
 }
 
 /** Behind what was listed, the newest first. */
-export function writeCursor(listed: readonly ListedCall[], before: Cursor = new Map()): string {
+export function writeCursor(
+  listed: readonly { readonly tenant: string; readonly sequence: number }[],
+  before: Cursor = new Map(),
+): string {
   const places = new Map(before)
-  for (const { tenant, begun } of listed) places.set(tenant, begun.sequence)
+  for (const { tenant, sequence } of listed) places.set(tenant, sequence)
   return toCursorText(places)
 }

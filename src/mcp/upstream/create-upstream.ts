@@ -116,6 +116,7 @@ const idle: ConnectionState = {
   state: 'idle',
   revision: undefined,
   fault: undefined,
+  wantsLogin: false,
   remedy: undefined,
   log: '',
 }

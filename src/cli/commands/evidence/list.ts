@@ -11,7 +11,8 @@ import { UsageError } from '../../base/usage-error.ts'
 import { findCalls, outcomes, type WantedCalls } from '../../../evidence/find-calls.ts'
 import { toCallLine, toCallLines } from './call-lines.ts'
 import { followCalls } from './follow-calls.ts'
-import { findNotes, toNoteLine } from './list-notes.ts'
+import { findNotes } from '../../../evidence/find-notes.ts'
+import { toNoteLine } from './to-note-line.ts'
 import { findMeant, withEvidence } from './open-evidence.ts'
 
 /** `handrail evidence list` */

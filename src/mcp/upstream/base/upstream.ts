@@ -113,6 +113,8 @@ export interface ConnectionState {
   readonly revision: string | undefined
   /** Why it failed last. */
   readonly fault: string | undefined
+  /** Whether it failed as it wants a login, or one with more rights. */
+  readonly wantsLogin: boolean
   /** What the operator could do about that, or about what could be better; of several lines. */
   readonly remedy: string | undefined
   /** The last of what the server said beside the protocol. */

@@ -119,6 +119,7 @@ function describe(dialer: Dialer, { slot, faults, isClosed }: Parts): Connection
     state: stateOf({ slot, faults, isClosed }),
     revision: slot.current?.version,
     fault: fault?.message,
+    wantsLogin: fault?.cause instanceof LoginNeeded,
     remedy: fault === undefined ? findAdvice(dialer, slot) : fault.remedy,
     log: fault?.log ?? dialer.log().read(),
   }

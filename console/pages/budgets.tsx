@@ -1,0 +1,154 @@
+import { useSignal } from '@preact/signals'
+import { me, type BudgetRow, type ConsentRow } from '../api.ts'
+import { Fault } from '../parts/fault.tsx'
+import { When } from '../parts/text.tsx'
+import { useAsked } from '../parts/use-asked.ts'
+import { useChange } from '../parts/use-change.ts'
+
+interface Budgets {
+  readonly tenant: string
+  readonly actor: string
+  readonly budgets: readonly BudgetRow[]
+}
+
+/** What may still be spent, and what persons said yes to for a time. */
+export function BudgetsPage() {
+  const tenant = useSignal('')
+  const actor = useSignal('')
+  const wanted = useSignal('')
+  const { answer, fault } = useAsked<Budgets>(`/api/budgets${wanted.value}`)
+  const look = (event: Event): void => {
+    event.preventDefault()
+    const given = Object.entries({ tenant: tenant.value.trim(), actor: actor.value.trim() })
+    const query = new URLSearchParams(given.filter(([, value]) => value !== ''))
+    wanted.value = query.size === 0 ? '' : `?${query.toString()}`
+  }
+  return (
+    <>
+      <h1>Budgets</h1>
+      <form class="bar" onSubmit={look}>
+        {me.value?.tenant === undefined && (
+          <label>
+            Tenant{' '}
+            <input
+              value={tenant.value}
+              placeholder={answer?.tenant ?? 'local'}
+              onInput={(event) => (tenant.value = event.currentTarget.value)}
+            />
+          </label>
+        )}
+        <label>
+          Actor{' '}
+          <input
+            value={actor.value}
+            placeholder={answer?.actor ?? ''}
+            onInput={(event) => (actor.value = event.currentTarget.value)}
+          />
+        </label>
+        <button type="submit">Look</button>
+      </form>
+      <Fault text={fault} />
+      {answer?.budgets.length === 0 && (
+        <p class="empty">
+          No budget of the policy counts calls of {answer.actor} of {answer.tenant}.
+        </p>
+      )}
+      {answer !== undefined && answer.budgets.length > 0 && <BudgetTable {...answer} />}
+      <Consents />
+    </>
+  )
+}
+
+function BudgetTable({ actor, tenant, budgets }: Budgets) {
+  return (
+    <table aria-label={`Budgets of ${actor} of ${tenant}`}>
+      <thead>
+        <tr>
+          <th scope="col">Budget</th>
+          <th scope="col" class="number">
+            Spent
+          </th>
+          <th scope="col" class="number">
+            Held
+          </th>
+          <th scope="col" class="number">
+            Left
+          </th>
+          <th scope="col">Anew</th>
+          <th scope="col">Counts</th>
+        </tr>
+      </thead>
+      <tbody>
+        {budgets.map(({ id, unit, limit, spent, reserved, left, endsAt, tools }) => (
+          <tr key={`${id} ${tools[0] ?? ''}`}>
+            <td>
+              {id}{' '}
+              <small>
+                {limit} {unit}
+              </small>
+              <meter min={0} max={limit} value={spent + reserved} aria-label={`Used of ${id}`} />
+            </td>
+            <td class="number">{spent}</td>
+            <td class="number">{reserved}</td>
+            <td class={left === 0 ? 'number danger' : 'number'}>{left}</td>
+            <td>{endsAt === undefined ? 'never' : <When at={endsAt} />}</td>
+            <td>
+              <span title={tools.join(', ')}>{tools.length === 1 ? tools[0] : `${tools.length} tools`}</span>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function Consents() {
+  const { answer, fault, again } = useAsked<{ readonly consents: readonly ConsentRow[] }>('/api/consents')
+  const change = useChange()
+  const role = me.value?.role
+  const mayRevoke = role === 'operator' || role === 'admin'
+  const revoke = async (id: string): Promise<void> => {
+    await change.make(`/api/consents/${encodeURIComponent(id)}/revoke`, {})
+    again()
+  }
+  return (
+    <>
+      <h2>Consents</h2>
+      <Fault text={fault ?? change.fault} />
+      {answer?.consents.length === 0 && (
+        <p class="empty">
+          Nobody said yes for a time. At a terminal:{' '}
+          <code>handrail consent give code.write_file --for 1h</code>
+        </p>
+      )}
+      <ul class="list" aria-label="Consents">
+        {answer?.consents.map((consent) => (
+          <li key={`${consent.tenant} ${consent.id}`} class="note">
+            <div class="bar">
+              <span>
+                <strong>{consent.tool}</strong> ({consent.scope}) for{' '}
+                {consent.actor === '*' ? 'everybody' : consent.actor} of {consent.tenant}
+              </span>
+              {consent.state === 'holds' && mayRevoke && (
+                <button
+                  type="button"
+                  class="deny"
+                  disabled={change.isBusy}
+                  aria-label={`Revoke the consent to ${consent.tool} for ${consent.actor}`}
+                  onClick={() => void revoke(consent.id)}
+                >
+                  Revoke
+                </button>
+              )}
+            </div>
+            <small>
+              {consent.state} · by {consent.givenBy} <When at={consent.givenAt} />, until{' '}
+              <When at={consent.expiresAt} />
+              {consent.reason !== undefined && ` · ${consent.reason}`}
+            </small>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}

@@ -1,0 +1,118 @@
+import type { Consent } from '../../contract/consent.ts'
+import type { AvailableTool, Runtime } from '../../contract/runtime.ts'
+import { answerProblem } from '../base/answers.ts'
+import { endpoint, type Endpoint } from '../base/endpoint.ts'
+import { refusingSetup } from '../base/refusing-setup.ts'
+import { sees } from '../base/roles.ts'
+import { budgetRow, consentRow, type BudgetRow, type ConsentRow } from './budget-rows.ts'
+
+const consents = endpoint({
+  method: 'GET',
+  path: '/api/consents',
+  summary: 'The standing consents, those that hold no more too: the newest first.',
+  role: 'viewer',
+  answer: {
+    type: 'object',
+    properties: { consents: { type: 'array', items: consentRow } },
+    required: ['consents'],
+  },
+  run({ visitor, parts: { runtime } }) {
+    const found = runtime.consents.list(visitor.tenant)
+    const sorted = found.toSorted((one, other) => other.givenAt - one.givenAt)
+    return { consents: sorted.map((consent) => toConsentRow(consent, runtime)) }
+  },
+})
+
+const revoke = endpoint({
+  method: 'POST',
+  path: '/api/consents/{id}/revoke',
+  summary: 'Takes a consent back, from the next call on, in every process. The evidence says who did it.',
+  role: 'operator',
+  body: { type: 'object', properties: {}, additionalProperties: false },
+  answer: { type: 'object', properties: { consent: consentRow }, required: ['consent'] },
+  async run({ visitor, path, parts: { runtime } }) {
+    const known = runtime.consents.list(visitor.tenant).find(({ id }) => id === path['id'])
+    const revoked = known && (await runtime.consents.revoke(known.tenant, known.id, visitor.actor))
+    if (revoked === undefined) return answerProblem({ status: 404, detail: 'There is no such consent.' })
+    return { consent: toConsentRow(revoked, runtime) }
+  },
+})
+
+function toConsentRow(consent: Consent, { registry }: Pick<Runtime, 'registry'>): ConsentRow {
+  const { id, tenant, actor, tool, scope, givenAt, expiresAt, givenBy, reason, revokedAt } = consent
+  return {
+    id,
+    tenant,
+    actor,
+    tool,
+    scope,
+    givenAt,
+    expiresAt,
+    givenBy,
+    ...(reason !== undefined && { reason }),
+    ...(revokedAt !== undefined && { revokedAt }),
+    state: stateOf(consent, registry.identityOf(tool, tenant)),
+  }
+}
+
+function stateOf({ revokedAt, expiresAt, givenAt, identity }: Consent, current: string | undefined): string {
+  const now = Date.now()
+  if (revokedAt !== undefined) return 'revoked'
+  if (expiresAt <= now) return 'expired'
+  if (identity !== current) return 'outdated'
+  return givenAt > now ? 'later' : 'holds'
+}
+
+const budgets = endpoint({
+  method: 'GET',
+  path: '/api/budgets',
+  summary: 'The budgets that count calls of an actor, and what is left of each. Asking spends nothing.',
+  role: 'viewer',
+  query: { tenant: 'Default: your own, or "local".', actor: 'Default: you.' },
+  answer: {
+    type: 'object',
+    properties: {
+      tenant: { type: 'string' },
+      actor: { type: 'string' },
+      budgets: { type: 'array', items: budgetRow },
+    },
+    required: ['tenant', 'actor', 'budgets'],
+  },
+  async run({ visitor, query, parts: { runtime } }) {
+    const tenant = query.get('tenant') ?? visitor.tenant ?? 'local'
+    if (!sees(visitor, tenant)) return answerProblem({ status: 403, detail: 'You see your own tenant only.' })
+    const actor = query.get('actor') ?? visitor.actor
+    const session = await refusingSetup(() => runtime.session({ tenant, actor }), 404)
+    if (session instanceof Response) return session
+    try {
+      return { tenant, actor, budgets: toBudgetRows((await session.available()).tools) }
+    } finally {
+      await session.close()
+    }
+  },
+})
+
+/** Each budget once for all tools that it stands the same for. */
+function toBudgetRows(tools: readonly AvailableTool[]): BudgetRow[] {
+  const rows = new Map<string, BudgetRow & { tools: string[] }>()
+  for (const { tool, budgets: counting } of tools)
+    for (const { id, unit, limit, spent, reserved, endsAt } of counting) {
+      const key = JSON.stringify([id, spent, reserved, endsAt])
+      const left = Math.max(0, limit - spent - reserved)
+      const row = rows.get(key) ?? {
+        id,
+        unit,
+        limit,
+        spent,
+        reserved,
+        left,
+        ...(endsAt !== undefined && { endsAt }),
+        tools: [],
+      }
+      row.tools.push(tool)
+      rows.set(key, row)
+    }
+  return [...rows.values()]
+}
+
+export const budgetEndpoints: readonly Endpoint[] = [consents, revoke, budgets]

@@ -1,0 +1,69 @@
+import type { McpServerState } from '../../compose/sources/mcp-tools.ts'
+import type { Runtime } from '../../contract/runtime.ts'
+import { endpoint, type Endpoint } from '../base/endpoint.ts'
+import { sees, type Visitor } from '../base/roles.ts'
+import { faultyEntry, serverRow, type ServerRow } from './server-row.ts'
+
+const list = endpoint({
+  method: 'GET',
+  path: '/api/servers',
+  summary: 'The MCP servers whose tools are imported, and where each stands. Connects to none.',
+  role: 'viewer',
+  answer: {
+    type: 'object',
+    properties: {
+      servers: { type: 'array', items: serverRow },
+      faulty: {
+        type: 'array',
+        items: faultyEntry,
+        description: 'Entries of mcp.json that are left out. Who sees one tenant only is not told.',
+      },
+      notices: { type: 'array', items: { type: 'string' }, description: 'As `faulty`, with nothing wrong.' },
+    },
+    required: ['servers', 'faulty', 'notices'],
+  },
+  run({ visitor, parts: { runtime, servers } }) {
+    const { tenant } = visitor
+    const { servers: all, faulty, notices } = servers.describe()
+    const own = tenant === undefined ? undefined : servers.serversOf(tenant)
+    const shown = all.filter(({ server }) => own?.includes(server) ?? true)
+    const isForAll = tenant === undefined
+    return {
+      servers: shown.map((state) => toServerRow(state, visitor, runtime)),
+      faulty: isForAll
+        ? faulty.map(({ server, issues }) => ({
+            server,
+            messages: issues.map(({ pointer, message }) =>
+              pointer === '' ? message : `${pointer}: ${message}`,
+            ),
+          }))
+        : [],
+      notices: isForAll ? [...notices] : [],
+    }
+  },
+})
+
+function toServerRow(state: McpServerState, to: Visitor, { registry }: Runtime): ServerRow {
+  const { server, source, tenant, fault, remedy, revision, log } = state
+  const waiting = new Set(registry.pending().map(({ tool }) => tool))
+  const held = state.tools.filter((tool) => waiting.has(tool))
+  const tools = [...state.tools]
+  // What stands here was said on the way of this tenant to the server; another one has a way of its own.
+  if (!sees(to, tenant))
+    return { server, source, state: 'shared', tools, held, leftOut: [], wantsLogin: false }
+  return {
+    server,
+    source,
+    state: state.state === 'connecting' && fault !== undefined ? 'failed' : state.state,
+    tools,
+    held,
+    leftOut: state.faulty.map(({ tool, message }) => ({ tool, message })),
+    wantsLogin: state.wantsLogin,
+    ...(revision !== undefined && { revision }),
+    ...(fault !== undefined && { fault }),
+    ...(remedy !== undefined && { remedy }),
+    ...(log !== '' && { log }),
+  }
+}
+
+export const serverEndpoints: readonly Endpoint[] = [list]

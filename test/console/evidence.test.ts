@@ -1,0 +1,81 @@
+import { DatabaseSync } from 'node:sqlite'
+import { expect, test } from 'vitest'
+import { askApi, caller, enter, keepBrowser, openPage, startConsole } from '../support/console.ts'
+
+const browser = keepBrowser()
+
+/** Changes what stands in a record, behind the back of every process. */
+function tamper(path: string, tenant: string): void {
+  const db = new DatabaseSync(path)
+  db.prepare(
+    `UPDATE records SET text = replace(text, '"shop.look"', '"shop.hook"') WHERE tenant = ? AND sequence = (SELECT min(sequence) FROM records WHERE tenant = ? AND text LIKE '%"shop.look"%')`,
+  ).run(tenant, tenant)
+  db.close()
+}
+
+test('a person verifies the chains with one press, and is told the first record that somebody changed', async () => {
+  const { link, shop, place } = await startConsole()
+  const session = shop.runtime.session({ actor: 'ann' })
+  for (const order of ['1', '2', '3']) await session.call('shop.look', { order })
+  await shop.runtime.setToolState('shop.refund', 'paused', { by: 'ann', reason: 'inventory' })
+  const { page, faults } = await openPage(browser(), link)
+  await page.getByRole('link', { name: 'Evidence', exact: true }).click()
+  await page.getByText('tool_paused').first().waitFor()
+  await page.getByRole('button', { name: 'Verify' }).press('Enter')
+  await page.getByText(/The chains hold: \d+ records of 3 calls/).waitFor()
+  tamper(place.store, 'local')
+  await page.getByRole('button', { name: 'Verify' }).press('Enter')
+  await page.getByText(/changed: tenant "local", record \d+/).waitFor()
+  expect(faults).toEqual([])
+})
+
+test('notes are paged, the newest first, and none is left out or told twice', async () => {
+  const { link, shop } = await startConsole()
+  for (const state of ['paused', 'enabled', 'paused', 'enabled', 'paused'] as const)
+    await shop.runtime.setToolState('shop.refund', state, { by: 'ann' })
+  const { api } = await enter(link)
+  const all = (await api('/notes?limit=500')).body
+  expect([all.notes.length > 5, all.next]).toEqual([true, undefined])
+  expect(all.notes[0]).toMatchObject({ event: 'tool_paused', tool: 'shop.refund', actor: 'ann' })
+  const paged: unknown[] = []
+  for (let next: string | undefined = ''; next !== undefined;) {
+    const { body } = await api(`/notes?limit=2${next === '' ? '' : `&before=${next}`}`)
+    paged.push(...body.notes)
+    next = body.next
+  }
+  expect(paged).toEqual(all.notes)
+  for (const query of ['limit=0', 'limit=501', 'limit=x', 'before=x'])
+    expect((await api(`/notes?${query}`)).status).toBe(400)
+})
+
+test('a tenant sees and verifies its own chain only, and what is wrong with another one is not told to it', async () => {
+  const { origin, link, shop, place } = await startConsole({
+    'policy.json': { tenants: { acme: {} } },
+    'gateway.json': { tokens: [caller('eve', { approver: true, tenant: 'acme' }), caller('ann')] },
+  })
+  await shop.runtime.session({ actor: 'zoe', tenant: 'acme' }).call('shop.look', { order: '1' })
+  await shop.runtime.session({ actor: 'ann' }).call('shop.look', { order: '1' })
+  await shop.runtime.setToolState('shop.refund', 'paused', { by: 'ann', tenant: 'local' })
+  await shop.runtime.setToolState('shop.refund', 'paused', { by: 'zoe', tenant: 'acme' })
+  const as = (id: string, path: string, body?: object) =>
+    askApi(origin, path, {
+      headers: { authorization: `Bearer hr_${id}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+    })
+  for (const path of ['/evidence', '/notes']) expect((await as('ann', path)).status).toBe(403)
+  expect((await as('ann', '/evidence/verify', {})).status).toBe(403)
+  const { chains } = (await as('eve', '/evidence')).body
+  expect(chains).toMatchObject([{ tenant: 'acme', hash: shop.runtime.store.head('acme')?.hash }])
+  const { notes } = (await as('eve', '/notes')).body
+  expect(new Set(notes.map((note: { tenant: string }) => note.tenant))).toEqual(new Set(['acme']))
+  expect((await as('eve', '/evidence/verify', { tenant: 'local' })).status).toBe(403)
+  tamper(place.store, 'local')
+  expect((await as('eve', '/evidence/verify', {})).body).toMatchObject({ ok: true, calls: 1 })
+  const { change } = await enter(link)
+  expect((await change('/evidence/verify', {})).body).toMatchObject({
+    ok: false,
+    issue: { tenant: 'local', problem: 'changed' },
+  })
+  expect((await change('/evidence/verify', { tenant: 'acme' })).body).toMatchObject({ ok: true, calls: 1 })
+  expect((await change('/evidence/verify', { tenant: 'nobody' })).status).toBe(404)
+})

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { handrail } from '../support/command-line.ts'
+import { askApi, caller, enter, keepBrowser, openPage, startConsole } from '../support/console.ts'
+
+const browser = keepBrowser()
+
+test('a person sees how many calls were made, denied and failed, how long they took, and how long people were waited for', async () => {
+  const { link, shop, ask, place, origin } = await startConsole({
+    'policy.json': { rules: [{ tools: ['shop.brief'], effect: 'deny', reason: 'No.' }] },
+  })
+  const session = shop.runtime.session({ actor: 'ann' })
+  for (const order of ['1', '2', '3']) await session.call('shop.look', { order })
+  await session.call('shop.brief', { order: '1' })
+  await session.call('shop.look', {})
+  const answered = await ask('4')
+  await ask('5')
+  await shop.runtime.approvals.decide(answered.approval.id, { decision: 'allow_once', by: 'bob' })
+  await answered.session.resume(answered.step)
+  const decided = shop.runtime.approvals.find(answered.approval.id)
+  const wait = (decided?.answers[0]?.at ?? 0) - (decided?.askedAt ?? 0)
+
+  const { page, faults } = await openPage(browser(), link)
+  await page.getByRole('link', { name: 'Overview', exact: true }).click()
+  await page.getByText('The store takes records.').waitFor()
+  const { stdout } = await handrail(place, ['console', '--port', new URL(origin).port])
+  const { api } = await enter(stdout.trim())
+  const { body } = await api('/overview')
+  const { body: listed } = await api('/calls')
+  expect(body.counts.calls).toBe(listed.calls.length)
+  expect(body.counts).toMatchObject({ denied: 1, failed: 1 })
+  const { calls, ok, denied, failed, aborted, open } = body.counts
+  expect(ok + denied + failed + aborted + open).toBe(calls)
+  expect(body.times.reduce((sum: number, each: { calls: number }) => sum + each.calls, 0)).toBe(calls)
+  const look = body.tools.find(({ tool }: { tool: string }) => tool === 'shop.look')
+  const took = listed.calls.flatMap((each: { tool: string; durationMs: number }) =>
+    each.tool === 'shop.look' ? [each.durationMs] : [],
+  )
+  expect(look).toMatchObject({ calls: 4, ok: 3, failed: 1, p95Ms: Math.max(...took) })
+  expect(body).toMatchObject({
+    isWhole: true,
+    health: [],
+    approvals: { waiting: 1, answered: 1, medianMs: wait, longestMs: wait },
+  })
+  await page.getByLabel('Of').selectOption('the last day')
+  await page.getByRole('link', { name: 'shop.look' }).waitFor()
+  const row = page.getByRole('row', { name: /^shop.look/ })
+  expect((await row.getByRole('cell').allTextContents()).slice(1, 4)).toEqual(['4', '0', '1'])
+  expect(faults).toEqual([])
+})
+
+test('a tenant is told the numbers of its own calls and questions only', async () => {
+  const { origin, shop, ask } = await startConsole({
+    'policy.json': { tenants: { acme: {} } },
+    'gateway.json': { tokens: [caller('eve', { approver: true, tenant: 'acme' }), caller('ann')] },
+  })
+  await ask('1')
+  await shop.runtime.session({ actor: 'ann' }).call('shop.brief', {})
+  await shop.runtime.session({ actor: 'zoe', tenant: 'acme' }).call('shop.look', { order: '1' })
+  const as = (id: string, query = '') =>
+    askApi(origin, `/overview${query}`, { headers: { authorization: `Bearer hr_${id}` } })
+  expect((await as('ann')).status).toBe(403)
+  expect((await as('eve')).body).toMatchObject({
+    counts: { calls: 1, ok: 1 },
+    tools: [{ tool: 'shop.look' }],
+    approvals: { waiting: 0, answered: 0 },
+  })
+  for (const minutes of ['0', '-1', 'x', '1.5', '99999999'])
+    expect((await as('eve', `?minutes=${minutes}`)).status).toBe(400)
+})
