@@ -14,6 +14,7 @@ export type EventName =
   | 'tool_denied'
   | 'aborted_tools'
   | 'tool_ended'
+  | 'call_aborted'
   | 'permission_failed'
   | 'session_started'
   | 'session_ended'

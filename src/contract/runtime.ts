@@ -429,6 +429,11 @@ export interface Runtime {
    */
   reload(change: PolicyChange): Promise<void>
   /**
+   * Aborts a call that runs in this runtime, in whatever session, by Handrail's id; of one tenant, if it is named. The reason is told to the model. Resolves
+   * with false if none runs, else when a note in the evidence says who did it. If that cannot be written it rejects, and the call is aborted all the same.
+   */
+  abort(call: string, about: { by: string; reason?: string; tenant?: string }): Promise<boolean>
+  /**
    * The calls that changed files, are kept for undo, and were not taken back; the newest first. The tool `code.undo` takes them back. None if nothing
    * is kept.
    */

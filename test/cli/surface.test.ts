@@ -104,7 +104,6 @@ const commands: { readonly [command: string]: readonly string[] } = {
   'artifact list': ['--limit N', '--call ID', '--tenant TENANT', '--json'],
   'artifact get': ['-o, --output FILE', '--tenant TENANT'],
   completion: [],
-  console: ['--port N'],
   'evidence list': [
     '--notes',
     '--limit N',

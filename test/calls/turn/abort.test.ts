@@ -34,6 +34,33 @@ test('one call of a turn is aborted by its provider id, with the reason, and the
   ])
 })
 
+test('a runtime aborts a call in whatever session it runs, of the named tenant alone, and the evidence says who did it (SCHED-6)', async () => {
+  const { tool, started, release } = gatedTool({ onAbort: () => 'partial' })
+  const runtime = await openRuntime({ tools: [tool], secrets: { KEY: 'hush-hush-4711' } })
+  const ids: string[] = []
+  const session = runtime.session({ actor: 'ann' })
+  session.on((event) => {
+    if (event.type === 'tool_started') ids.push(event.call ?? '')
+  })
+  const running = session.call('t.gated', { id: 'a' })
+  await started('a')
+  const other = runtime.session().call('t.gated', { id: 'b' })
+  await started('b')
+  const [id = ''] = ids
+  expect(await runtime.abort(id, { by: 'eve', tenant: 'acme' })).toBe(false)
+  expect(await runtime.abort('no such call', { by: 'eve' })).toBe(false)
+  const about = { by: 'bob', tenant: 'local', reason: 'It shows hush-hush-4711.' }
+  expect(await runtime.abort(id, about)).toBe(true)
+  expect((await running).error).toMatchObject({ code: 'TOOL.ABORTED', reason: 'aborted_by_user' })
+  expect(await runtime.abort(id, about)).toBe(false)
+  release('b')
+  expect(await other).toMatchObject({ ok: true })
+  const notes = [...runtime.store.records({ kind: 'note' })].map(({ text }) => JSON.parse(text))
+  const told = notes.filter(({ event }) => event === 'call_aborted')
+  expect(told).toMatchObject([{ call: id, actor: 'bob', session: session.id, tenant: 'local' }])
+  expect(JSON.stringify([told, await running])).not.toContain('hush-hush')
+})
+
 test('a call is aborted by the id that its events tell, and what does not run cannot be (SCHED-6)', async () => {
   const { tool, started, release } = gatedTool({ onAbort: () => 'partial' })
   const runtime = await openRuntime({ tools: [tool] })
