@@ -28,7 +28,7 @@ async function openProgram(
     onError: ({ cause }) => issues.push(String(cause)),
     ...more,
   })
-  await runtime.settled(20_000)
+  await runtime.settled(120_000)
   const call = async (tool: string) => {
     const { ok, error, content } = await runtime.session().call(`mcp.tracker.${tool}`, {})
     return { ok, text: JSON.stringify(content), error }
@@ -278,7 +278,7 @@ test('a tenant with a header of its own does not log in, and one without never g
     approve: personSaying('allow_once').approve,
     policy: { tenants: { acme: {}, bolt: {} } },
   })
-  await runtime.settled(20_000)
+  await runtime.settled(120_000)
   const call = (tenant: string) => runtime.session({ tenant }).call('mcp.tracker.whoami', {})
   expect((await call('acme')).ok).toBe(false)
   expect([asked, server.hits]).toEqual([[], []])

@@ -194,7 +194,7 @@ test('a login of another process is used at once, however long a server was to b
   }
   const dir = join(makeFolder(), 'logins')
   const waiting = await open(true)
-  await waiting.runtime.settled(20_000)
+  await waiting.runtime.settled(120_000)
   const names = () =>
     waiting.runtime
       .session()

@@ -58,7 +58,7 @@ async function openGateway(
     policy: { rules: [{ id: 'all', effect: 'allow', tools: ['mcp.*'] }] },
     ...options,
   })
-  await runtime.settled(20_000)
+  await runtime.settled(120_000)
   const tokens = callers.map((actor) => ({
     id: actor,
     sha256: createHash('sha256').update(actor).digest('hex'),

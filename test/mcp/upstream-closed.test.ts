@@ -39,7 +39,7 @@ test('a call that was allowed after its server was taken away does not bring the
       return { decision: 'allow_once' }
     },
   })
-  await runtime.settled(20_000)
+  await runtime.settled(120_000)
   const before = server.heard.filter(({ method }) => method === 'initialize').length
   const { error } = await runtime.session().call('mcp.it.act')
   expect([error?.reason, server.calls()]).toEqual(['upstream_down', []])

@@ -17,7 +17,7 @@ async function open(home: string, more: object = {}) {
     sensitivePaths: [home],
     ...more,
   })
-  await runtime.settled(20_000)
+  await runtime.settled(120_000)
   const reach = async (
     server: string,
     input: { write: string; files: readonly string[] },

@@ -187,7 +187,7 @@ test('what other programs write into the file is left alone, and nothing of it p
 test('a secret that is not there keeps its server from being used, and says which (MCP-1)', async () => {
   const server = makeFixtureServer()
   const { runtime, issues } = await follow({ one: { ...server.file, env: { KEY: '${NOT_GIVEN}' } } })
-  await runtime.settled(10_000)
+  await runtime.settled(120_000)
   expect(issues.join()).toContain('The secret "NOT_GIVEN" is not there')
 })
 

@@ -286,7 +286,7 @@ test('a server that answers a client of its own is back for all at once (MCP-1, 
     approve: personSaying('allow_once').approve,
     onError: () => {},
   })
-  await runtime.settled(20_000)
+  await runtime.settled(120_000)
   const served = await serveHttp({ runtime, servers, port: 0, closeGraceMs: 100, log: () => {} })
   atEnd(() => served.close())
   await web.stop()

@@ -87,7 +87,7 @@ async function open(home: string) {
     approve: personSaying('allow_once').approve,
     onError: ({ cause }) => issues.push(String(cause)),
   })
-  await runtime.settled(60_000)
+  await runtime.settled(120_000)
   const session = runtime.session()
   const call = async (tool: string, input: object = {}) => said(await session.call(`mcp.${tool}`, input))
   const tell = async (name: string, url: string) =>

@@ -12,7 +12,7 @@ export async function openUpstreams(
 ): Promise<Runtime> {
   const { approve } = personSaying('allow_once')
   const runtime = await openRuntime({ feeds: [mcpTools({ servers })], approve, ...options })
-  await runtime.settled(20_000)
+  await runtime.settled(120_000)
   return runtime
 }
 

@@ -11,7 +11,7 @@ export const tenantOption: Options = { tenant: { takes: 'TENANT', about: 'Whose.
 /** Which model a session is for. */
 export const forModelOption: Options = {
   'for-model': {
-    takes: 'PROVIDER[/NAME]',
+    takes: 'MODEL',
     about: 'Leaves out tools that do not work with this model, such as anthropic/claude-sonnet-4-5.',
   },
 }

@@ -14,10 +14,10 @@ export interface StopSignal {
 
 const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** A terminal, npm and the launcher each hand the same Ctrl-C on; what comes within this time is still the first one. */
-const sameMs = 1_000
+const sameMs = 2_000
 
 /**
- * Listens for Ctrl-C, SIGTERM and SIGHUP. The first asks for a clean end; one that comes more than a second later ends the process at once.
+ * Listens for Ctrl-C, SIGTERM and SIGHUP. The first asks for a clean end; one that comes more than two seconds later ends the process at once.
  */
 export function listenForStop(): StopSignal {
   const aborting = new AbortController()
