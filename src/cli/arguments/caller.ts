@@ -12,7 +12,7 @@ export const tenantOption: Options = { tenant: { takes: 'TENANT', about: 'Whose.
 export const forModelOption: Options = {
   'for-model': {
     takes: 'MODEL',
-    about: 'Leaves out tools that do not work with this model, such as anthropic/claude-sonnet-4-5.',
+    about: 'Leaves out tools that do not work with this model, such as openai/gpt-5.',
   },
 }
 
