@@ -33,8 +33,8 @@ export default defineConfig(({ mode }) => {
     test: {
       // It would keep the place of the bundle of an earlier run.
       fsModuleCache: false,
-      // Most tests wait for processes and disks, so that two cores have work for eight.
-      maxWorkers: Math.max(8, availableParallelism()),
+      // Most tests wait for processes and disks, so that two cores have work for six.
+      maxWorkers: Math.max(6, availableParallelism()),
       // A bound for what hangs. It must not end what a busy machine makes slow.
       testTimeout: isLong ? 1_200_000 : 180_000,
       hookTimeout: 180_000,
