@@ -4,6 +4,7 @@ import {
   cpSync,
   existsSync,
   lstatSync,
+  readdirSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -169,6 +170,19 @@ function exchange(path: string, text: string): void {
   writeFileSync(`${path}.new`, text)
   renameSync(`${path}.new`, path)
 }
+
+test('of servers that start at the same moment each starts, and one of them answers hooks', async () => {
+  const place = makeProject()
+  const servers = Array.from({ length: 4 }, () => startHandrail(place, ['serve', '--port', '0']))
+  await Promise.all(servers.map((server) => server.saw('Ctrl-C stops.')))
+  const sockets = readdirSync(place.home).filter((name) => name.endsWith('.sock'))
+  expect(sockets).toEqual(['hooks.sock'])
+  expect(lstatSync(join(place.home, 'hooks.sock')).mode & 0o777).toBe(0o600)
+  for (const { child } of servers) child.kill('SIGTERM')
+  const ended = await Promise.all(servers.map((server) => server.ended))
+  expect(ended.map(({ code }) => code)).toEqual([0, 0, 0, 0])
+  expect(existsSync(join(place.home, 'hooks.sock'))).toBe(false)
+})
 
 test('a server keeps hooks of several tenants, agents and projects apart, and its end seals what they recorded', async () => {
   const place = makeProject()

@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, rmSync } from 'node:fs'
+import { chmodSync, lstatSync, renameSync, rmSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -21,18 +21,21 @@ const longestPath = 100
 /** Answers hooks of agents over `hooks.sock` in the home folder, for its owner only, so that no process has to start for each. */
 export async function serveHooks({ home }: Pick<Places, 'home'>): Promise<{ close(): Promise<void> }> {
   const path = join(home, 'hooks.sock')
+  // Made under a name of its own, so that servers that start at the same moment do not take it from each other while they make it.
+  const made = join(home, `hooks-${process.pid}-${count++}.sock`)
   // Without a socket, or with that of another server, each hook is answered all the same.
-  if (process.platform === 'win32' || Buffer.byteLength(path) > longestPath || (await isAnswered(path)))
+  if (process.platform === 'win32' || Buffer.byteLength(made) > longestPath || (await isAnswered(path)))
     return noServer
-  rmSync(path, { force: true })
+  rmSync(made, { force: true })
   const runtimes = keepRuntimes((error) => process.stderr.write(`handrail: ${showLine(messageOf(error))}\n`))
   const { withRuntime } = runtimes
   const server = createServer(
     { allowHalfOpen: true },
     (socket) => void serveOne(socket, { home, withRuntime }),
   )
-  if (!(await listen(server, path))) return noServer
-  const own = lstatSync(path).ino
+  if (!(await listen(server, made))) return noServer
+  const own = lstatSync(made).ino
+  renameSync(made, path)
   return {
     async close() {
       server.close()
@@ -43,6 +46,9 @@ export async function serveHooks({ home }: Pick<Places, 'home'>): Promise<{ clos
 }
 
 const noServer = { close: () => Promise.resolve() }
+
+/** Of the sockets that this process made. */
+let count = 0
 
 function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve) => {
