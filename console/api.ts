@@ -99,6 +99,12 @@ export interface RunDetail {
 /** Who is logged in; undefined until that is known, null if they are not. */
 export const me = signal<Me | null | undefined>(undefined)
 
+/** Whether the person may change what stands: tools, consents. */
+export function mayOperate(): boolean {
+  const role = me.value?.role
+  return role === 'operator' || role === 'admin'
+}
+
 /** What the API refused, in its words. */
 export class ApiError extends Error {
   readonly status: number

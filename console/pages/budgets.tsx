@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
-import { me, type BudgetRow, type ConsentRow } from '../api.ts'
+import { mayOperate, me, type BudgetRow, type ConsentRow } from '../api.ts'
 import { Fault } from '../parts/fault.tsx'
+import { TableHead } from '../parts/table-head.tsx'
 import { When } from '../parts/text.tsx'
 import { useAsked } from '../parts/use-asked.ts'
 import { useChange } from '../parts/use-change.ts'
@@ -62,22 +63,9 @@ export function BudgetsPage() {
 function BudgetTable({ actor, tenant, budgets }: Budgets) {
   return (
     <table aria-label={`Budgets of ${actor} of ${tenant}`}>
-      <thead>
-        <tr>
-          <th scope="col">Budget</th>
-          <th scope="col" class="number">
-            Spent
-          </th>
-          <th scope="col" class="number">
-            Held
-          </th>
-          <th scope="col" class="number">
-            Left
-          </th>
-          <th scope="col">Anew</th>
-          <th scope="col">Counts</th>
-        </tr>
-      </thead>
+      <TableHead
+        columns={['Budget', ['Spent', 'number'], ['Held', 'number'], ['Left', 'number'], 'Anew', 'Counts']}
+      />
       <tbody>
         {budgets.map(({ id, unit, limit, spent, reserved, left, endsAt, tools }) => (
           <tr key={`${id} ${tools[0] ?? ''}`}>
@@ -105,8 +93,6 @@ function BudgetTable({ actor, tenant, budgets }: Budgets) {
 function Consents() {
   const { answer, fault, again } = useAsked<{ readonly consents: readonly ConsentRow[] }>('/api/consents')
   const change = useChange()
-  const role = me.value?.role
-  const mayRevoke = role === 'operator' || role === 'admin'
   const revoke = async (id: string): Promise<void> => {
     await change.make(`/api/consents/${encodeURIComponent(id)}/revoke`, {})
     again()
@@ -117,7 +103,7 @@ function Consents() {
       <Fault text={fault ?? change.fault} />
       {answer?.consents.length === 0 && (
         <p class="empty">
-          Nobody said yes for a time. At a terminal:{' '}
+          No person said yes for a time. At a terminal:{' '}
           <code>handrail consent give code.write_file --for 1h</code>
         </p>
       )}
@@ -129,7 +115,7 @@ function Consents() {
                 <strong>{consent.tool}</strong> ({consent.scope}) for{' '}
                 {consent.actor === '*' ? 'everybody' : consent.actor} of {consent.tenant}
               </span>
-              {consent.state === 'holds' && mayRevoke && (
+              {consent.state === 'holds' && mayOperate() && (
                 <button
                   type="button"
                   class="deny"

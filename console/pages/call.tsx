@@ -1,6 +1,8 @@
+import { showDuration } from '../../src/kit/time/show-duration.ts'
 import type { CallDetail, EvidenceRecord } from '../api.ts'
-import { Fault } from '../parts/fault.tsx'
-import { Outcome, toDuration, Value, When } from '../parts/text.tsx'
+import { NotThereYet } from '../parts/not-there-yet.tsx'
+import { TableHead } from '../parts/table-head.tsx'
+import { Outcome, Value, When } from '../parts/text.tsx'
 import { useAsked } from '../parts/use-asked.ts'
 
 type Of<Kind extends EvidenceRecord['kind']> = Extract<EvidenceRecord, { kind: Kind }>
@@ -8,8 +10,7 @@ type Of<Kind extends EvidenceRecord['kind']> = Extract<EvidenceRecord, { kind: K
 /** One call: what happened, why, and how it would be decided now. */
 export function CallPage({ call }: { call: string }) {
   const { answer, fault } = useAsked<CallDetail>(`/api/calls/${encodeURIComponent(call)}`)
-  if (answer === undefined)
-    return <>{fault === undefined ? <p class="empty">Loading…</p> : <Fault text={fault} />}</>
+  if (answer === undefined) return <NotThereYet fault={fault} />
   const records = answer.records.map(({ record }) => record)
   const begin = records.find((record): record is Of<'begin'> => record.kind === 'begin')
   const end = records.find((record): record is Of<'end'> => record.kind === 'end')
@@ -25,7 +26,7 @@ export function CallPage({ call }: { call: string }) {
           <>
             {' '}
             by {begin.actor} of {begin.tenant} as {begin.role}, <When at={begin.at} />
-            {end !== undefined && `, took ${toDuration(end.durationMs)}`}
+            {end !== undefined && `, took ${showDuration(end.durationMs)}`}
           </>
         )}
       </p>
@@ -40,14 +41,7 @@ export function CallPage({ call }: { call: string }) {
       )}
       <h2>Evidence</h2>
       <table aria-label="Records">
-        <thead>
-          <tr>
-            <th scope="col">Record</th>
-            <th scope="col">What</th>
-            <th scope="col">When</th>
-            <th scope="col">Hash</th>
-          </tr>
-        </thead>
+        <TableHead columns={['Record', 'What', 'When', 'Hash']} />
         <tbody>
           {answer.records.map(({ sequence, hash, record }) => (
             <tr key={sequence}>

@@ -1,9 +1,10 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
-import { ask, type ChainRow, type NoteRow, type Verified } from '../api.ts'
+import type { ChainRow, NoteRow, Verified } from '../api.ts'
 import { Fault } from '../parts/fault.tsx'
+import { TableHead } from '../parts/table-head.tsx'
 import { When } from '../parts/text.tsx'
 import { useAsked } from '../parts/use-asked.ts'
+import { usePages } from '../parts/use-pages.ts'
 import { useChange } from '../parts/use-change.ts'
 
 interface Chains {
@@ -40,15 +41,7 @@ export function EvidencePage() {
         </span>
       </div>
       <table aria-label="Chains">
-        <thead>
-          <tr>
-            <th scope="col">Tenant</th>
-            <th scope="col" class="number">
-              Records
-            </th>
-            <th scope="col">Last hash</th>
-          </tr>
-        </thead>
+        <TableHead columns={['Tenant', ['Records', 'number'], 'Last hash']} />
         <tbody>
           {answer?.chains.map(({ tenant, records, hash }) => (
             <tr key={tenant}>
@@ -84,27 +77,14 @@ function Finding({ found }: { found: Verified }) {
 }
 
 function NoteList() {
-  const notes = useSignal<readonly NoteRow[] | undefined>(undefined)
-  const next = useSignal<string | undefined>(undefined)
-  const fault = useSignal<string | undefined>(undefined)
-  const load = async (before?: string): Promise<void> => {
-    try {
-      const page = await ask<Notes>(`/api/notes${before === undefined ? '' : `?before=${before}`}`)
-      notes.value = before === undefined ? page.notes : [...(notes.value ?? []), ...page.notes]
-      next.value = page.next
-      fault.value = undefined
-    } catch (error) {
-      fault.value = error instanceof Error ? error.message : String(error)
-    }
-  }
-  useEffect(() => void load(), [])
+  const { rows, fault, more } = usePages<Notes, NoteRow>('/api/notes', ({ notes }) => notes)
   return (
     <>
       <h2>Notes</h2>
-      <Fault text={fault.value} />
-      {notes.value?.length === 0 && <p class="empty">Nothing happened beside calls yet.</p>}
+      <Fault text={fault} />
+      {rows.value?.length === 0 && <p class="empty">Nothing happened beside calls yet.</p>}
       <ul class="list" aria-label="Notes">
-        {notes.value?.map(({ tenant, sequence, at, event, message, actor, tool, call }) => (
+        {rows.value?.map(({ tenant, sequence, at, event, message, actor, tool, call }) => (
           <li key={`${tenant} ${sequence}`} class="note">
             <small>
               <When at={at} /> · {event} · {tenant === '' ? 'all tenants' : tenant} {sequence}
@@ -120,8 +100,8 @@ function NoteList() {
           </li>
         ))}
       </ul>
-      {next.value !== undefined && (
-        <button type="button" onClick={() => void load(next.value)}>
+      {more !== undefined && (
+        <button type="button" onClick={more}>
           Earlier notes
         </button>
       )}

@@ -1,12 +1,13 @@
 import { useSignal } from '@preact/signals'
 import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { ask, me, type ApprovalDetail, type PendingApproval } from '../api.ts'
+import { me, type ApprovalDetail, type PendingApproval } from '../api.ts'
 import { waiting } from '../events.ts'
 import { CallTable } from '../parts/call-table.tsx'
 import { Fault } from '../parts/fault.tsx'
 import { Preview, toAge } from '../parts/text.tsx'
 import { useAsked } from '../parts/use-asked.ts'
+import { useChange } from '../parts/use-change.ts'
 
 type Decision = 'allow_once' | 'allow_for_session' | 'deny'
 
@@ -72,22 +73,18 @@ export function InboxPage() {
 
 /** Decides about what is shown, and tells what became of that. */
 function useDecision(current: PendingApproval | undefined, reason: RefObject<HTMLInputElement | null>) {
-  const fault = useSignal<string | undefined>(undefined)
+  const change = useChange()
   const said = useSignal('')
   const decide = async (decision: Decision): Promise<void> => {
     if (current === undefined || me.value?.role === 'viewer') return
     const text = reason.current?.value.trim() ?? ''
-    fault.value = undefined
-    try {
-      const path = `/api/approvals/${encodeURIComponent(current.id)}`
-      await ask(path, { decision, digest: current.digest, ...(text !== '' && { reason: text }) })
-      if (reason.current !== null) reason.current.value = ''
-      said.value = `${decision === 'deny' ? 'Denied' : 'Allowed'}: ${current.request.tool}`
-    } catch (error) {
-      fault.value = error instanceof Error ? error.message : String(error)
-    }
+    const path = `/api/approvals/${encodeURIComponent(current.id)}`
+    const given = { decision, digest: current.digest, ...(text !== '' && { reason: text }) }
+    if ((await change.make(path, given)) === undefined) return
+    if (reason.current !== null) reason.current.value = ''
+    said.value = `${decision === 'deny' ? 'Denied' : 'Allowed'}: ${current.request.tool}`
   }
-  return { decide, fault: fault.value, said: said.value }
+  return { decide, fault: change.fault, said: said.value }
 }
 
 /** Keys that do something wherever the person is, unless they write. */

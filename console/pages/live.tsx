@@ -1,9 +1,11 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { ask, type CallRow } from '../api.ts'
+import type { CallRow } from '../api.ts'
 import { onRecord, type ToldRecord } from '../events.ts'
 import { CallTable } from '../parts/call-table.tsx'
 import { Fault } from '../parts/fault.tsx'
+import { fitsWords } from '../parts/fits-words.ts'
+import { usePages } from '../parts/use-pages.ts'
 
 interface Page {
   readonly calls: readonly CallRow[]
@@ -15,38 +17,20 @@ const mostLive = 500
 
 /** Calls as they happen, and those before. */
 export function LivePage() {
-  const calls = useSignal<readonly CallRow[]>([])
-  const next = useSignal<string | undefined>(undefined)
-  const fault = useSignal<string | undefined>(undefined)
+  const { rows, fault, again, more } = usePages<Page, CallRow>('/api/calls', ({ calls }) => calls)
   const filter = useSignal('')
   const isHeld = useSignal(false)
-  const isLoading = useSignal(true)
-
-  const load = async (before?: string): Promise<void> => {
-    try {
-      const page = await ask<Page>(`/api/calls${before === undefined ? '' : `?before=${before}`}`)
-      calls.value = before === undefined ? page.calls : [...calls.value, ...page.calls]
-      next.value = page.next
-      fault.value = undefined
-    } catch (error) {
-      fault.value = error instanceof Error ? error.message : String(error)
-    }
-    isLoading.value = false
-  }
-  useEffect(() => void load(), [])
   useEffect(
     () =>
       onRecord((told) => {
-        if (!isHeld.value) calls.value = take(calls.value, told)
+        if (!isHeld.value && rows.value !== undefined) rows.value = take(rows.value, told)
       }),
     [],
   )
-  const words = filter.value.toLowerCase().split(' ').filter(Boolean)
-  const shown = calls.value.filter((call) => {
-    const text =
-      `${call.tool} ${call.actor} ${call.outcome} ${call.session} ${call.reason ?? ''}`.toLowerCase()
-    return words.every((word) => text.includes(word))
-  })
+  const calls = rows.value ?? []
+  const shown = calls.filter(({ tool, actor, outcome, session, reason = '' }) =>
+    fitsWords(filter.value, `${tool} ${actor} ${outcome} ${session} ${reason}`),
+  )
   return (
     <>
       <h1>Live</h1>
@@ -64,19 +48,23 @@ export function LivePage() {
           aria-pressed={isHeld.value}
           onClick={() => {
             isHeld.value = !isHeld.value
-            if (!isHeld.value) void load()
+            if (!isHeld.value) again()
           }}
         >
           {isHeld.value ? 'Follow' : 'Hold'}
         </button>
         <span role="status">
-          {shown.length} of {calls.value.length} calls
+          {shown.length} of {calls.length} calls
         </span>
       </div>
-      <Fault text={fault.value} />
-      {isLoading.value ? <p class="empty">Loading…</p> : <CallTable calls={shown} label="Calls" />}
-      {next.value !== undefined && (
-        <button type="button" onClick={() => void load(next.value)}>
+      <Fault text={fault} />
+      {rows.value === undefined && fault === undefined ? (
+        <p class="empty">Loading…</p>
+      ) : (
+        <CallTable calls={shown} label="Calls" />
+      )}
+      {more !== undefined && (
+        <button type="button" onClick={more}>
           Earlier calls
         </button>
       )}

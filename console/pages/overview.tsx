@@ -1,7 +1,9 @@
+import { showDuration } from '../../src/kit/time/show-duration.ts'
 import { useSignal } from '@preact/signals'
 import type { Overview } from '../api.ts'
 import { Fault } from '../parts/fault.tsx'
-import { toDuration, When } from '../parts/text.tsx'
+import { TableHead } from '../parts/table-head.tsx'
+import { When } from '../parts/text.tsx'
 import { useAsked } from '../parts/use-asked.ts'
 
 const ranges = [
@@ -60,11 +62,11 @@ function Numbers({ counts, approvals, health, isWhole, times, tools }: Overview)
         <Figure name="Questions that wait" value={approvals.waiting} />
         <Figure
           name="Answered after, half of them"
-          value={approvals.medianMs === undefined ? '–' : toDuration(approvals.medianMs)}
+          value={approvals.medianMs === undefined ? '–' : showDuration(approvals.medianMs)}
         />
         <Figure
           name="Answered after, at most"
-          value={approvals.longestMs === undefined ? '–' : toDuration(approvals.longestMs)}
+          value={approvals.longestMs === undefined ? '–' : showDuration(approvals.longestMs)}
         />
       </ul>
       <Bars times={times} />
@@ -120,16 +122,9 @@ function Bars({ times }: Pick<Overview, 'times'>) {
 function ToolTable({ tools }: Pick<Overview, 'tools'>) {
   return (
     <table aria-label="Tools">
-      <thead>
-        <tr>
-          <th scope="col">Tool</th>
-          {['Calls', 'Denied', 'Failed', 'p95'].map((name) => (
-            <th key={name} scope="col" class="number">
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
+      <TableHead
+        columns={['Tool', ['Calls', 'number'], ['Denied', 'number'], ['Failed', 'number'], ['p95', 'number']]}
+      />
       <tbody>
         {tools.map(({ tool, calls, denied, failed, p95Ms }) => (
           <tr key={tool}>
@@ -139,7 +134,7 @@ function ToolTable({ tools }: Pick<Overview, 'tools'>) {
             <td class="number">{calls}</td>
             <td class="number">{denied}</td>
             <td class="number">{failed}</td>
-            <td class="number">{p95Ms === undefined ? '' : toDuration(p95Ms)}</td>
+            <td class="number">{p95Ms === undefined ? '' : showDuration(p95Ms)}</td>
           </tr>
         ))}
       </tbody>

@@ -1,6 +1,8 @@
 import type { RunDetail, StoredRun, TranscriptNode } from '../api.ts'
 import { CallTable } from '../parts/call-table.tsx'
 import { Fault } from '../parts/fault.tsx'
+import { NotThereYet } from '../parts/not-there-yet.tsx'
+import { TableHead } from '../parts/table-head.tsx'
 import { Value, When } from '../parts/text.tsx'
 import { useAsked } from '../parts/use-asked.ts'
 
@@ -24,23 +26,17 @@ export function RunsPage() {
 function RunTable({ runs, label }: { runs: readonly StoredRun[]; label: string }) {
   return (
     <table aria-label={label}>
-      <thead>
-        <tr>
-          <th scope="col">Started</th>
-          <th scope="col">Run</th>
-          <th scope="col">State</th>
-          <th scope="col">Model</th>
-          <th scope="col" class="number">
-            Turns
-          </th>
-          <th scope="col" class="number">
-            Tokens
-          </th>
-          <th scope="col" class="number">
-            Cost
-          </th>
-        </tr>
-      </thead>
+      <TableHead
+        columns={[
+          'Started',
+          'Run',
+          'State',
+          'Model',
+          ['Turns', 'number'],
+          ['Tokens', 'number'],
+          ['Cost', 'number'],
+        ]}
+      />
       <tbody>
         {runs.map((run) => (
           <tr key={run.id}>
@@ -66,8 +62,7 @@ function RunTable({ runs, label }: { runs: readonly StoredRun[]; label: string }
 /** A run: what was said in it, and its calls. */
 export function RunPage({ run }: { run: string }) {
   const { answer, fault } = useAsked<RunDetail>(`/api/runs/${encodeURIComponent(run)}`)
-  if (answer === undefined)
-    return <>{fault === undefined ? <p class="empty">Loading…</p> : <Fault text={fault} />}</>
+  if (answer === undefined) return <NotThereYet fault={fault} />
   return (
     <>
       <h1>

@@ -1,18 +1,20 @@
 import { useSignal } from '@preact/signals'
-import { ask, me, type ToolDetail, type ToolRow } from '../api.ts'
+import { mayOperate, type ToolDetail, type ToolRow } from '../api.ts'
 import { Fault } from '../parts/fault.tsx'
+import { fitsWords } from '../parts/fits-words.ts'
+import { NotThereYet } from '../parts/not-there-yet.tsx'
+import { TableHead } from '../parts/table-head.tsx'
 import { Value } from '../parts/text.tsx'
 import { useAsked } from '../parts/use-asked.ts'
+import { useChange } from '../parts/use-change.ts'
 
 /** The tools, and where each stands. */
 export function ToolsPage() {
   const filter = useSignal('')
   const { answer, fault } = useAsked<{ readonly tools: readonly ToolRow[] }>('/api/tools')
-  const words = filter.value.toLowerCase().split(' ').filter(Boolean)
-  const shown = (answer?.tools ?? []).filter((tool) => {
-    const text = `${tool.name} ${tool.title} ${tool.source} ${tool.state} ${tool.blocked ?? ''}`.toLowerCase()
-    return words.every((word) => text.includes(word))
-  })
+  const shown = (answer?.tools ?? []).filter(({ name, title, source, state, blocked = '' }) =>
+    fitsWords(filter.value, `${name} ${title} ${source} ${state} ${blocked}`),
+  )
   return (
     <>
       <h1>Tools</h1>
@@ -27,15 +29,7 @@ export function ToolsPage() {
       </div>
       <Fault text={fault} />
       <table aria-label="Tools">
-        <thead>
-          <tr>
-            <th scope="col">Tool</th>
-            <th scope="col">State</th>
-            <th scope="col">Effect</th>
-            <th scope="col">Source</th>
-            <th scope="col">Version</th>
-          </tr>
-        </thead>
+        <TableHead columns={['Tool', 'State', 'Effect', 'Source', 'Version']} />
         <tbody>
           {shown.map((tool) => (
             <tr key={tool.name}>
@@ -65,20 +59,11 @@ export function ToolsPage() {
 export function ToolPage({ tool }: { tool: string }) {
   const path = `/api/tools/${encodeURIComponent(tool)}`
   const { answer, fault, again } = useAsked<ToolDetail>(path)
-  const problem = useSignal<string | undefined>(undefined)
-  const role = me.value?.role
-  const mayChange = role === 'operator' || role === 'admin'
-  const change = async (to: string, body: object): Promise<void> => {
-    problem.value = undefined
-    try {
-      await ask(`${path}/${to}`, body)
-      again()
-    } catch (error) {
-      problem.value = error instanceof Error ? error.message : String(error)
-    }
+  const change = useChange()
+  const make = async (to: string, body: object): Promise<void> => {
+    if ((await change.make(`${path}/${to}`, body)) !== undefined) again()
   }
-  if (answer === undefined)
-    return <>{fault === undefined ? <p class="empty">Loading…</p> : <Fault text={fault} />}</>
+  if (answer === undefined) return <NotThereYet fault={fault} />
   const { definition, status, pending } = answer
   const isPaused = status.state === 'paused'
   return (
@@ -90,12 +75,12 @@ export function ToolPage({ tool }: { tool: string }) {
         {status.advice !== undefined && `: ${status.advice}`} · from {answer.source} ·{' '}
         <code>{answer.digest}</code>
       </p>
-      <Fault text={problem.value} />
-      {mayChange && (
+      <Fault text={change.fault} />
+      {mayOperate() && (
         <button
           type="button"
           class={isPaused ? 'allow' : 'deny'}
-          onClick={() => void change('state', { state: isPaused ? 'enabled' : 'paused' })}
+          onClick={() => void make('state', { state: isPaused ? 'enabled' : 'paused' })}
         >
           {isPaused ? 'Enable' : 'Pause'}
         </button>
@@ -110,11 +95,11 @@ export function ToolPage({ tool }: { tool: string }) {
               <Value value={is} label={`${field} as it is`} />
             </div>
           ))}
-          {mayChange && (
+          {mayOperate() && (
             <button
               type="button"
               class="allow"
-              onClick={() => void change('approve', { digest: pending.digest })}
+              onClick={() => void make('approve', { digest: pending.digest })}
             >
               Approve this definition
             </button>

@@ -1,22 +1,14 @@
+import { showDuration } from '../../src/kit/time/show-duration.ts'
 import type { CallRow } from '../api.ts'
-import { Outcome, toDuration, When } from './text.tsx'
+import { TableHead } from './table-head.tsx'
+import { Outcome, When } from './text.tsx'
 
 /** Calls, in the order in which they are given. */
 export function CallTable({ calls, label }: { calls: readonly CallRow[]; label: string }) {
   if (calls.length === 0) return <p class="empty">No calls.</p>
   return (
     <table aria-label={label}>
-      <thead>
-        <tr>
-          <th scope="col">When</th>
-          <th scope="col">Outcome</th>
-          <th scope="col">Tool</th>
-          <th scope="col">Who</th>
-          <th scope="col" class="number">
-            Took
-          </th>
-        </tr>
-      </thead>
+      <TableHead columns={['When', 'Outcome', 'Tool', 'Who', ['Took', 'number']]} />
       <tbody>
         {calls.map((call) => (
           <tr key={`${call.tenant} ${call.call}`}>
@@ -32,7 +24,7 @@ export function CallTable({ calls, label }: { calls: readonly CallRow[]; label: 
             <td>
               {call.actor} <small>{call.role}</small>
             </td>
-            <td class="number">{call.durationMs === undefined ? '' : toDuration(call.durationMs)}</td>
+            <td class="number">{call.durationMs === undefined ? '' : showDuration(call.durationMs)}</td>
           </tr>
         ))}
       </tbody>

@@ -25,10 +25,6 @@ export function toAge(ms: number): string {
   return ms < 0 ? `in ${text}` : `${text} ago`
 }
 
-export function toDuration(ms: number): string {
-  return ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`
-}
-
 /** How a call stands, in a colour of its own and in a word. */
 export function Outcome({ outcome, reason }: { outcome: string; reason?: string | undefined }) {
   return (

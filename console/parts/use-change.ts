@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { ask } from '../api.ts'
+import { messageOf } from '../../src/kit/text/message-of.ts'
 
 /** A change that a page makes: whether one is under way, and what the API said against the last one. */
 export interface Change {
@@ -20,7 +21,7 @@ export function useChange(): Change {
         setState({ isBusy: false, fault: undefined })
         return answer
       } catch (error) {
-        setState({ isBusy: false, fault: error instanceof Error ? error.message : String(error) })
+        setState({ isBusy: false, fault: messageOf(error) })
         return undefined
       }
     },
