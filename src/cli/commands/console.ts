@@ -1,6 +1,6 @@
 import { loadGateway } from '../../config/load-gateway.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
-import { readPort } from '../setup/read-port.ts'
+import { defaultPort, readPort } from '../setup/read-port.ts'
 import type { Command } from '../base/command.ts'
 import { exitCodes } from '../base/exit-codes.ts'
 import { inviteToConsole } from '../setup/open-console.ts'
@@ -10,7 +10,7 @@ import { findPlaces, wireRuntime } from '../setup/wire.ts'
 export const consoleCommand: Command = {
   usage: '',
   summary: 'Prints a link that lets you into the console of "handrail serve", once.',
-  more: 'The link holds for ten minutes, and what it opens for twelve hours. It is for the person at this machine: whoever has it may decide and change all.',
+  more: 'The link holds for ten minutes, and what it opens for twelve hours. It is for the person at this machine: who has it may decide and change all.',
   options: {
     port: {
       takes: 'N',
@@ -22,7 +22,7 @@ export const consoleCommand: Command = {
   async run(given) {
     const places = findPlaces(given)
     const gateway = loadGateway(places.home, createSchemaChecker())
-    const port = readPort(given) ?? gateway.port ?? 7420
+    const port = readPort(given) ?? gateway.port ?? defaultPort
     const runtime = await wireRuntime(places, undefined, { operator: true })
     try {
       process.stdout.write(`${await inviteToConsole(runtime, `http://127.0.0.1:${port}`)}\n`)

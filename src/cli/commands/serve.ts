@@ -15,7 +15,7 @@ import type { StdioOptions } from '../../mcp/server/stdio/serve-stdio.ts'
 import type { StdioServer } from '../../mcp/server/stdio/serve-streams.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { callerOptions, presentationOption, readCaller, readText } from '../arguments/caller.ts'
-import { readPort } from '../setup/read-port.ts'
+import { defaultPort, readPort } from '../setup/read-port.ts'
 import { commandName } from '../base/command-name.ts'
 import { agentModelOptions, loadAgentModel, namedModels } from '../model/agent-model.ts'
 import { presentKeyNames } from '../model/provider-keys.ts'
@@ -43,8 +43,6 @@ import {
   type Places,
 } from '../setup/wire.ts'
 import { growYoungGeneration, keepYoungGeneration } from '../terminal/young-generation.ts'
-
-const defaultPort = 7420
 
 /** `handrail serve` */
 export const serve: Command = {

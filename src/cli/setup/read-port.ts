@@ -2,6 +2,9 @@ import type { CommandLine } from '../base/command.ts'
 import { UsageError } from '../base/usage-error.ts'
 import { readEnvironment } from './wire.ts'
 
+/** Where `handrail serve` listens if nothing says otherwise. */
+export const defaultPort = 7420
+
 /** The port that `--port` or `HANDRAIL_PORT` names; undefined if neither does. */
 export function readPort({ options }: CommandLine): number | undefined {
   const text = options['port'] ?? readEnvironment('HANDRAIL_PORT')

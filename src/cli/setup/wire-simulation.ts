@@ -1,4 +1,4 @@
-import { openDomains } from './open-domains.ts'
+import { readDomains } from './open-domains.ts'
 import { homedir } from 'node:os'
 import { loadUpstreams } from '../../config/servers/load-upstreams.ts'
 import type { Policy } from '../../contract/policy.ts'
@@ -29,7 +29,7 @@ export async function wireSimulation(places: Places, policy?: Policy): Promise<R
     policy: {},
     projectConfiguration: {},
     disallowedTools: [],
-    feeds: [mcpTools({ path: places.mcp, meet: false }), ...openDomains(places, false)],
+    feeds: [mcpTools({ path: places.mcp, meet: false }), ...readDomains(places)],
     store: await lookAtStore(places.store),
   })
   try {

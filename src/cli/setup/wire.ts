@@ -214,7 +214,7 @@ export async function wireRuntime(
     namedModels,
   }: WireChoices = {},
 ): Promise<Runtime> {
-  const { options, configured } = readOptions(places, undefined, observes)
+  const { options, configured, domains } = readOptions(places, undefined, observes)
   const named = configured && (await namedModels?.(configured))
   if (keep) {
     makeHome(places.home)
@@ -225,7 +225,9 @@ export async function wireRuntime(
   const whole: RuntimeOptions = {
     ...options,
     secrets: { ...readSecrets(...secrets), ...options.secrets },
-    feeds: observes ? [] : [feed, ...(feed.id === 'a2a' ? [] : openDomains(places, meetAgents))],
+    feeds: observes
+      ? []
+      : [feed, ...(feed.id === 'a2a' ? [] : openDomains(places, { a2a: domains, meet: meetAgents }))],
     store: keep ? { path: places.store } : await lookAtStore(places.store),
     ...(keep && {
       archive: { dir: places.home },
@@ -252,12 +254,14 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
   return readOptions(places, instead, observes).options
 }
 
-/** The same, and the models of the configuration, which are loaded only if agents may start. */
-function readOptions(
-  places: Places,
-  instead: Policy | undefined,
-  observes: boolean,
-): { options: RuntimeOptions; configured: AgentsConfiguration['models'] } {
+/** What a command line is wired with: the models are loaded only if agents may start, and the other domains only if their tools are of use. */
+interface WiredOptions {
+  readonly options: RuntimeOptions
+  readonly configured: AgentsConfiguration['models']
+  readonly domains: Configuration['a2a']
+}
+
+function readOptions(places: Places, instead: Policy | undefined, observes: boolean): WiredOptions {
   const checker = createSchemaChecker()
   const { configuration, policy, project, notices } = loadConfiguration(places, checker, instead)
   for (const notice of notices) process.stderr.write(`handrail: ${showLine(notice)}\n`)
@@ -269,7 +273,7 @@ function readOptions(
     shell: hasShell,
     commands,
     languageServers,
-    a2a: _a2a,
+    a2a: domains,
     toolGroups,
     agents: { models: configured } = {},
     workerPools,
@@ -300,7 +304,7 @@ function readOptions(
     ...sources.flatMap((source) =>
       source.list().flatMap(({ definition }) => definition.capabilities.secrets),
     ),
-    ...domainSecrets(configuration.a2a),
+    ...domainSecrets(domains),
     ...upstreamSecrets(loadUpstreams(places.mcp, { checker: createSchemaChecker(), home: homedir() })),
   ]
   const wired: RuntimeOptions = {
@@ -318,7 +322,7 @@ function readOptions(
     secrets: readSecrets(webSearch?.secret, ...wanted),
     sensitivePaths: [...(configuration.sensitivePaths ?? []), places.home],
   }
-  return { options: wired, configured }
+  return { options: wired, configured, domains }
 }
 
 function toUndo(undo: RuntimeOptions['undo'], dir: string): RuntimeOptions['undo'] {

@@ -1,4 +1,4 @@
-import { openDomains } from '../../setup/open-domains.ts'
+import { readDomains } from '../../setup/open-domains.ts'
 import type { A2aAgentState } from '../../../contract/a2a/agents.ts'
 import { exitCodes } from '../../base/exit-codes.ts'
 import { showLine, writeJson, writeText } from '../../base/show-safely.ts'
@@ -9,7 +9,7 @@ import type { ToolsVerb } from '../tools/verb.ts'
 export const statusVerb: ToolsVerb = {
   async run(given) {
     const places = findPlaces(given)
-    const [agents] = openDomains(places, false)
+    const [agents] = readDomains(places)
     const runtime = await wireRuntime(places, undefined, agents && { upstreams: agents, onError: () => {} })
     try {
       const states = (await agents?.look()) ?? []
