@@ -1,18 +1,16 @@
 import type { Site } from '../contract/mcp/site.ts'
-import type { SchemaChecker } from '../contract/base/schema.ts'
-import { answerApi, type IdentifyCaller } from './answer-api.ts'
+import { answerApi, type ApiParts, type IdentifyCaller } from './answer-api.ts'
 import { onlyGet } from './base/answers.ts'
 import type { Assets } from './assets.ts'
-import type { ConsoleParts } from './base/console-parts.ts'
 import { visitCookie } from './entry/cookies.ts'
-import type { Visits } from './entry/visits.ts'
-import { createEventStreams, type EventStreams } from './event-streams.ts'
+import { createEventStreams } from './event-streams.ts'
 
-export interface ConsoleOptions extends ConsoleParts {
-  readonly visits: Visits
+/** What the API and the pages stand on. */
+interface Router extends ApiParts {
   readonly assets: Assets
-  readonly checker: SchemaChecker
 }
+
+export type ConsoleOptions = Omit<Router, 'streams'>
 
 /** Paths of the pages: each is the same document, which shows what its path says. */
 const pages = /^\/(?:inbox|live|calls|runs|tools|servers|budgets|evidence|overview)?(?:\/[^/]*)?$/
@@ -42,9 +40,6 @@ export function createConsole(options: ConsoleOptions): Site {
   }
 }
 
-interface Router extends ConsoleOptions {
-  readonly streams: EventStreams
-}
 async function route(
   request: Request,
   identify: IdentifyCaller,

@@ -3,7 +3,7 @@ import type { AvailableTool, Runtime } from '../../contract/runtime.ts'
 import { answerProblem } from '../base/answers.ts'
 import { endpoint, type Endpoint } from '../base/endpoint.ts'
 import { refusingSetup } from '../base/refusing-setup.ts'
-import { sees } from '../base/roles.ts'
+import { readTenant } from '../base/read-query.ts'
 import { budgetRow, consentRow, type BudgetRow, type ConsentRow } from './budget-rows.ts'
 
 const consents = endpoint({
@@ -79,8 +79,8 @@ const budgets = endpoint({
     required: ['tenant', 'actor', 'budgets'],
   },
   async run({ visitor, query, parts: { runtime } }) {
-    const tenant = query.get('tenant') ?? visitor.tenant ?? 'local'
-    if (!sees(visitor, tenant)) return answerProblem({ status: 403, detail: 'You see your own tenant only.' })
+    const tenant = readTenant(visitor, query.get('tenant'))
+    if (tenant instanceof Response) return tenant
     const actor = query.get('actor') ?? visitor.actor
     const session = await refusingSetup(() => runtime.session({ tenant, actor }), 404)
     if (session instanceof Response) return session

@@ -2,12 +2,11 @@ import { findCalls, outcomes, type WantedCalls } from '../../evidence/find-calls
 import { readCalls } from '../../evidence/read-calls.ts'
 import { answerProblem } from '../base/answers.ts'
 import { endpoint, type Asked, type Endpoint } from '../base/endpoint.ts'
+import { mostRows, readPage } from '../base/read-query.ts'
 import { sees, tenantsOf } from '../base/roles.ts'
 import { callRow, toRow } from './call-row.ts'
-import { readCursor, writeCursor } from '../base/cursor.ts'
+import { writeCursor } from '../base/cursor.ts'
 import { toJsonObject } from '../base/to-json-object.ts'
-
-const most = 500
 
 const list = endpoint({
   method: 'GET',
@@ -15,7 +14,7 @@ const list = endpoint({
   summary: 'The calls that began last, the newest first.',
   role: 'viewer',
   query: {
-    limit: `At most so many, up to ${most}. Default: 100.`,
+    limit: `At most so many, up to ${mostRows}. Default: 100.`,
     before: 'The `next` of the page before.',
     tool: 'A pattern of names of tools.',
     actor: 'Only of this actor.',
@@ -45,9 +44,8 @@ const list = endpoint({
 
 function readWanted({ query, visitor, parts }: Asked): WantedCalls | Response {
   const tenants = tenantsOf(visitor, parts.runtime.store.tenants())
-  const limit = Number(query.get('limit') ?? 100)
-  if (!Number.isSafeInteger(limit) || limit < 1 || limit > most)
-    return answerProblem({ status: 400, detail: `The limit is a whole number from 1 to ${most}.` })
+  const page = readPage(query, 100)
+  if (page instanceof Response) return page
   const since = Number(query.get('since') ?? 0)
   if (!Number.isFinite(since))
     return answerProblem({ status: 400, detail: '"since" is a time in milliseconds since the epoch.' })
@@ -55,15 +53,11 @@ function readWanted({ query, visitor, parts }: Asked): WantedCalls | Response {
   const outcome = outcomes.find((each) => each === given)
   if (given !== null && outcome === undefined)
     return answerProblem({ status: 400, detail: `The outcome is one of ${outcomes.join(', ')}.` })
-  const before = readCursor(query.get('before'))
-  if (before === undefined)
-    return answerProblem({ status: 400, detail: '"before" is the "next" of the page before.' })
   const [tool, actor, session] = ['tool', 'actor', 'session'].map((name) => query.get(name))
   return {
     tenants,
-    limit,
+    ...page,
     since,
-    before,
     ...(tool && { tool }),
     ...(actor && { actor }),
     ...(session && { session }),

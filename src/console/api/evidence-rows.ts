@@ -8,7 +8,7 @@ export const chainRow = {
     records: { type: 'integer' },
     hash: {
       type: 'string',
-      description: 'Of its last record: whoever keeps it can tell later that none before was changed.',
+      description: 'Of its last record: a person who keeps it can tell later that none before was changed.',
     },
   },
   required: ['tenant', 'records', 'hash'],
@@ -25,7 +25,7 @@ export const noteRow = {
     at: { type: 'integer', description: 'In milliseconds since the epoch.' },
     event: { type: 'string' },
     message: { type: 'string' },
-    actor: { type: 'string', description: 'Who did it. Absent if nobody did.' },
+    actor: { type: 'string', description: 'Who did it. Absent if no actor did.' },
     tool: { type: 'string' },
     call: { type: 'string' },
   },

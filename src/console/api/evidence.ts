@@ -1,12 +1,11 @@
 import type { Verification } from '../../contract/evidence.ts'
 import { findNotes, type ListedNote } from '../../evidence/find-notes.ts'
 import { answerProblem } from '../base/answers.ts'
-import { readCursor, writeCursor } from '../base/cursor.ts'
+import { writeCursor } from '../base/cursor.ts'
 import { endpoint, type Endpoint } from '../base/endpoint.ts'
+import { mostRows, readPage, readTenant } from '../base/read-query.ts'
 import { sees, tenantsOf, type Visitor } from '../base/roles.ts'
 import { chainRow, noteRow, verification, type NoteRow, type Verified } from './evidence-rows.ts'
-
-const most = 500
 
 const chains = endpoint({
   method: 'GET',
@@ -37,7 +36,7 @@ const notes = endpoint({
   summary: 'What happened beside calls, to tools, consents, policy and keys: the newest first.',
   role: 'viewer',
   query: {
-    limit: `At most so many, up to ${most}. Default: 50.`,
+    limit: `At most so many, up to ${mostRows}. Default: 50.`,
     before: 'The `next` of the page before.',
   },
   answer: {
@@ -49,17 +48,13 @@ const notes = endpoint({
     required: ['notes'],
   },
   run({ visitor, query, parts: { runtime } }) {
-    const limit = Number(query.get('limit') ?? 50)
-    if (!Number.isSafeInteger(limit) || limit < 1 || limit > most)
-      return answerProblem({ status: 400, detail: `The limit is a whole number from 1 to ${most}.` })
-    const before = readCursor(query.get('before'))
-    if (before === undefined)
-      return answerProblem({ status: 400, detail: '"before" is the "next" of the page before.' })
+    const page = readPage(query, 50)
+    if (page instanceof Response) return page
     const tenants = tenantsOf(visitor, runtime.store.tenants())
-    const found = findNotes(runtime.store, { tenants, limit, before })
+    const found = findNotes(runtime.store, { tenants, ...page })
     return {
       notes: found.map(toNoteRow),
-      ...(found.length === limit && { next: writeCursor(found, before) }),
+      ...(found.length === page.limit && { next: writeCursor(found, page.before) }),
     }
   },
 })
@@ -90,12 +85,11 @@ const verify = endpoint({
   answer: verification,
   async run({ visitor, body, parts }) {
     const named = typeof body['tenant'] === 'string' ? body['tenant'] : undefined
-    const tenant = named ?? visitor.tenant
-    if (named !== undefined && !sees(visitor, named))
-      return answerProblem({ status: 403, detail: 'You see your own tenant only.' })
+    const seen = named && readTenant(visitor, named)
+    if (seen instanceof Response) return seen
     if (named !== undefined && parts.runtime.store.head(named) === undefined)
       return answerProblem({ status: 404, detail: 'There is no such chain.' })
-    return toVerified(await parts.verify(tenant), visitor)
+    return toVerified(await parts.verify(named ?? visitor.tenant), visitor)
   },
 })
 

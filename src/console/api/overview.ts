@@ -1,8 +1,8 @@
 import type { PendingApproval } from '../../contract/pending-approval.ts'
 import type { Runtime } from '../../contract/runtime.ts'
 import { findCalls, type ListedCall } from '../../evidence/find-calls.ts'
-import { answerProblem } from '../base/answers.ts'
 import { endpoint, type Endpoint } from '../base/endpoint.ts'
+import { readCount } from '../base/read-query.ts'
 import { tenantsOf, type Visitor } from '../base/roles.ts'
 import { overview, type Overview } from './overview-row.ts'
 
@@ -19,12 +19,8 @@ const show = endpoint({
   query: { minutes: `How far back, from 1 to ${longest}. Default: 60.` },
   answer: overview,
   run({ visitor, query, parts: { runtime } }) {
-    const minutes = Number(query.get('minutes') ?? 60)
-    if (!Number.isSafeInteger(minutes) || minutes < 1 || minutes > longest)
-      return answerProblem({
-        status: 400,
-        detail: `"minutes" is a whole number from 1 to ${longest}.`,
-      })
+    const minutes = readCount(query, { name: 'minutes', usual: 60, most: longest })
+    if (minutes instanceof Response) return minutes
     const until = Date.now()
     const since = until - minutes * 60_000
     const tenants = tenantsOf(visitor, runtime.store.tenants())

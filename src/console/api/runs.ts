@@ -2,12 +2,12 @@ import type { StoredRun } from '../../contract/agent-run.ts'
 import { findCalls } from '../../evidence/find-calls.ts'
 import { answerProblem } from '../base/answers.ts'
 import { endpoint, type Endpoint } from '../base/endpoint.ts'
+import { mostRows, readCount } from '../base/read-query.ts'
 import { sees } from '../base/roles.ts'
 import { callRow, toRow } from './call-row.ts'
 import { toJsonObject } from '../base/to-json-object.ts'
 
 const run = { type: 'object', description: 'As `handrail runs --json` shows it.' } as const
-const most = 500
 /** Calls of one run that are shown. */
 const mostCalls = 2_000
 
@@ -16,12 +16,11 @@ const list = endpoint({
   path: '/api/runs',
   summary: 'The runs of agents, the newest first.',
   role: 'viewer',
-  query: { limit: `At most so many, up to ${most}. Default: 50.` },
+  query: { limit: `At most so many, up to ${mostRows}. Default: 50.` },
   answer: { type: 'object', properties: { runs: { type: 'array', items: run } }, required: ['runs'] },
   run({ visitor, query, parts }) {
-    const limit = Number(query.get('limit') ?? 50)
-    if (!Number.isSafeInteger(limit) || limit < 1 || limit > most)
-      return answerProblem({ status: 400, detail: `The limit is a whole number from 1 to ${most}.` })
+    const limit = readCount(query, { name: 'limit', usual: 50, most: mostRows })
+    if (limit instanceof Response) return limit
     const { tenant } = visitor
     const found = parts.runtime.runs.list({ limit, ...(tenant !== undefined && { tenant }) })
     return { runs: found.map(toJsonObject) }
@@ -55,7 +54,7 @@ const show = endpoint({
       run: toJsonObject(found),
       transcript: runs.transcript(found.id, tenant).map(toJsonObject),
       calls: calls.map(toRow),
-      children: runs.list({ tenant, limit: most }).filter(isChild).map(toJsonObject),
+      children: runs.list({ tenant, limit: mostRows }).filter(isChild).map(toJsonObject),
     }
   },
 })

@@ -25,7 +25,7 @@ export const serverRow = {
         required: ['tool', 'message'],
       },
     },
-    wantsLogin: { type: 'boolean', description: 'Whether it failed as nobody is logged in there.' },
+    wantsLogin: { type: 'boolean', description: 'Whether it failed as no person is logged in there.' },
     revision: { type: 'string', description: 'Of the protocol, while it is open.' },
     fault: { type: 'string', description: 'Why it failed last. Absent if it did not.' },
     remedy: { type: 'string', description: 'What to do about that, or what could be better.' },

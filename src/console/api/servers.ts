@@ -1,5 +1,4 @@
 import type { McpServerState } from '../../compose/sources/mcp-tools.ts'
-import type { Runtime } from '../../contract/runtime.ts'
 import { endpoint, type Endpoint } from '../base/endpoint.ts'
 import { sees, type Visitor } from '../base/roles.ts'
 import { faultyEntry, serverRow, type ServerRow } from './server-row.ts'
@@ -28,8 +27,9 @@ const list = endpoint({
     const own = tenant === undefined ? undefined : servers.serversOf(tenant)
     const shown = all.filter(({ server }) => own?.includes(server) ?? true)
     const isForAll = tenant === undefined
+    const waiting = new Set(runtime.registry.pending().map(({ tool }) => tool))
     return {
-      servers: shown.map((state) => toServerRow(state, visitor, runtime)),
+      servers: shown.map((state) => toServerRow(state, visitor, waiting)),
       faulty: isForAll
         ? faulty.map(({ server, issues }) => ({
             server,
@@ -43,9 +43,9 @@ const list = endpoint({
   },
 })
 
-function toServerRow(state: McpServerState, to: Visitor, { registry }: Runtime): ServerRow {
+/** `waiting` are the tools whose definition waits for approval. */
+function toServerRow(state: McpServerState, to: Visitor, waiting: ReadonlySet<string>): ServerRow {
   const { server, source, tenant, fault, remedy, revision, log } = state
-  const waiting = new Set(registry.pending().map(({ tool }) => tool))
   const held = state.tools.filter((tool) => waiting.has(tool))
   const tools = [...state.tools]
   // What stands here was said on the way of this tenant to the server; another one has a way of its own.

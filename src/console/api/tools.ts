@@ -3,6 +3,7 @@ import type { Runtime } from '../../contract/runtime.ts'
 import { answerProblem } from '../base/answers.ts'
 import { endpoint, type Asked, type Endpoint } from '../base/endpoint.ts'
 import { refusingSetup } from '../base/refusing-setup.ts'
+import { readTenant } from '../base/read-query.ts'
 import { sees } from '../base/roles.ts'
 import { toJsonObject } from '../base/to-json-object.ts'
 
@@ -55,7 +56,7 @@ const list = endpoint({
     required: ['tools'],
   },
   run(asked) {
-    const tenant = readTenant(asked)
+    const tenant = findTenant(asked)
     if (tenant instanceof Response) return tenant
     const found = asked.parts.runtime.registry.discover({ tenant })
     return {
@@ -198,9 +199,9 @@ const approve = endpoint({
   },
 })
 
-function readTenant({ query, visitor, parts }: Asked): string | Response {
-  const tenant = query.get('tenant') ?? visitor.tenant ?? 'local'
-  if (!sees(visitor, tenant)) return answerProblem({ status: 403, detail: 'You see your own tenant only.' })
+function findTenant({ query, visitor, parts }: Asked): string | Response {
+  const tenant = readTenant(visitor, query.get('tenant'))
+  if (tenant instanceof Response) return tenant
   const known = ['local', ...parts.runtime.store.tenants()]
   if (visitor.tenant === undefined && !known.includes(tenant))
     return answerProblem({ status: 404, detail: `There is no tenant "${tenant.slice(0, 100)}" here.` })
@@ -208,7 +209,7 @@ function readTenant({ query, visitor, parts }: Asked): string | Response {
 }
 
 function findTool(asked: Asked): { registered: Registered; tenant: string } | Response {
-  const tenant = readTenant(asked)
+  const tenant = findTenant(asked)
   if (tenant instanceof Response) return tenant
   const registered = asked.parts.runtime.registry.view(tenant).find(asked.path['tool'] ?? '')
   if (registered !== undefined) return { registered, tenant }

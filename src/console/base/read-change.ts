@@ -1,5 +1,5 @@
-import type { Issue } from '../../contract/base/json.ts'
 import type { JsonSchema, SchemaChecker } from '../../contract/base/schema.ts'
+import { listIssues } from '../../kit/json/list-issues.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { answerProblem } from './answers.ts'
 
@@ -20,12 +20,8 @@ export async function readChange(
   if (!isPlainObject(body)) return answerProblem({ status: 400, detail: 'The body is a JSON object.' })
   const checked = checker.check(schema, body)
   if (!checked.ok)
-    return answerProblem({ status: 400, detail: describe(checked.issues), issues: checked.issues })
+    return answerProblem({ status: 400, detail: listIssues(checked.issues, '/'), issues: checked.issues })
   return body
-}
-
-function describe(issues: readonly Issue[]): string {
-  return issues.map(({ pointer, message }) => `${pointer}: ${message}`).join(' ')
 }
 
 function parse(text: string): unknown {
