@@ -101,7 +101,7 @@ describe('NEXT-3: a token opens nothing but its own call', () => {
     expect(await attempt({}, { key: stranger.key })).toBe(401)
     expect(await attempt({}, { kid: 'unknown' })).toBe(401)
     expect(await attempt({}, { typ: 'at+jwt' })).toBe(401)
-    // A public key is no secret: one who signs with it as if it were one is a stranger.
+    // A public key is not secret: one who signs with it as if it were one is a stranger.
     const secret = new TextEncoder().encode(signer.jwk.x)
     expect(await attempt({}, { key: secret, alg: 'HS256' })).toBe(401)
     const claims = {

@@ -27,7 +27,7 @@ export interface Heard {
   readonly body: string
 }
 
-/** A place that listens on this machine, and may be given to somebody later. */
+/** A place that listens on this machine, and may be given to another one later. */
 export interface Listening {
   readonly url: string
   readonly heard: Heard[]

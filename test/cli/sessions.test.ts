@@ -80,7 +80,7 @@ test('artifact lists what calls left, and gets one by digest, start, end, URI or
   ])
 })
 
-test('artifact get shows a terminal nothing that is no text, and writes every byte to a file', async () => {
+test('artifact get shows a terminal nothing but text, and writes every byte to a file', async () => {
   const place = makePlace()
   const argv = ['head', '-c', '300000', '/dev/zero']
   const left = await call(place, 'code.run_command --approve once --json', { argv })

@@ -13,7 +13,7 @@ function tamper(path: string, tenant: string): void {
   db.close()
 }
 
-test('a person verifies the chains with one press, and is told the first record that somebody changed', async () => {
+test('a person verifies the chains with one press, and is told the first record that was changed', async () => {
   const { link, shop, place } = await startConsole()
   const session = shop.runtime.session({ actor: 'ann' })
   for (const order of ['1', '2', '3']) await session.call('shop.look', { order })

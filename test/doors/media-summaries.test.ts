@@ -87,7 +87,7 @@ test('the media of a door for agent SDKs have their summary (OUT-5)', async () =
   })
 })
 
-test('in a run the model gets the image, and whoever follows the run its summary (OUT-5)', async () => {
+test('in a run the model gets the image, and who follows the run its summary (OUT-5)', async () => {
   const runtime = await open()
   const { model } = modelSaying([{ calls: [{ tool: 'see__all', input: {} }] }, { text: 'Done.' }])
   const run = await runtime.run({ model, prompt: 'Look.' })

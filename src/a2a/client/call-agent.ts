@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { Role, type Message, type Part, type Task } from '@a2a-js/sdk'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { JsonObject } from '../../contract/base/json.ts'
@@ -6,6 +7,7 @@ import type { ToolContext } from '../../contract/tool/tool.ts'
 import { digest } from '../../kit/json/digest.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
 import { oneLine } from '../../kit/text/one-line.ts'
+import { beforeAbort } from '../../kit/time/before-abort.ts'
 import { withinMs } from '../../kit/time/within-ms.ts'
 import { callExtension, inputDigest, type Claim } from '../base/protocol.ts'
 import type { KnownAgent } from './agent.ts'
@@ -37,7 +39,7 @@ export async function callAgent(
   // Not aborted with the call: who does not know the task could not end it.
   const sending = client.sendMessage(toRequest(skill, input, callId), { serviceParameters: fields })
   const cancel = (task: Task): Promise<unknown> => end(known, task, about)
-  const answer = await unlessAborted(sending, signal).catch((error: unknown) => {
+  const answer = await beforeAbort(signal, () => sending).catch((error: unknown) => {
     throw toFailure(error, about)
   })
   if (answer === undefined) {
@@ -128,12 +130,13 @@ async function follow(
         content?.$case === 'text' ? [content.value] : [],
       ) ?? []
     if (text !== undefined && text !== '' && text !== said) progress({ message: oneLine((said = text), 500) })
-    if ((await unlessAborted(wait(pause), signal)) === undefined) return undefined
-    const asked = known
-      .headers({ does: 'get', task: first.id })
-      .then(({ fields }) => known.client.getTask({ id: first.id, tenant: '' }, { serviceParameters: fields }))
+    if ((await beforeAbort(signal, () => wait(pause, true))) === undefined) return undefined
+    const look = async (): Promise<Task> => {
+      const { fields } = await known.headers({ does: 'get', task: first.id })
+      return known.client.getTask({ id: first.id, tenant: '' }, { serviceParameters: fields })
+    }
     try {
-      const next = await unlessAborted(asked, signal)
+      const next = await beforeAbort(signal, look)
       if (next === undefined) return undefined
       task = next
       seenAt = performance.now()
@@ -142,26 +145,6 @@ async function follow(
     }
   }
   return task
-}
-
-async function wait(ms: number): Promise<true> {
-  const { promise, resolve } = Promise.withResolvers<true>()
-  setTimeout(() => resolve(true), ms)
-  return promise
-}
-
-/** What comes of it; undefined if the signal is aborted before. */
-async function unlessAborted<Given>(work: Promise<Given>, signal: AbortSignal): Promise<Given | undefined> {
-  work.catch(() => {})
-  if (signal.aborted) return undefined
-  const { promise, resolve } = Promise.withResolvers<undefined>()
-  const give = (): void => resolve(undefined)
-  signal.addEventListener('abort', give, { once: true })
-  try {
-    return await Promise.race([work, promise])
-  } finally {
-    signal.removeEventListener('abort', give)
-  }
 }
 
 /** Ends a task, and returns it as it then is, if that can be had soon. */
