@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { ToolFailure } from '../../contract/base/errors.ts'
 import type { Store } from '../../contract/store.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
+import { isDocumentChanged } from '../../kit/result/is-document-changed.ts'
 import { consoleRoles, type ConsoleRole, type Visitor } from '../base/roles.ts'
 
 type VisitStore = Pick<Store, 'append' | 'documents' | 'digest'>
@@ -59,7 +59,7 @@ export function openVisits(store: VisitStore): Visits {
         await store.append([], { documents: [used] })
       } catch (error) {
         // Another request was faster with the same link.
-        if (error instanceof ToolFailure && error.reason === 'document_changed') return undefined
+        if (isDocumentChanged(error)) return undefined
         throw error
       }
       return begin(toGuest(kept))
