@@ -60,13 +60,14 @@ test('serve runs what is due, and of two servers on one store one does (BI-5)', 
   expect(made.error).toBeUndefined()
   await runtime.close()
   const servers = [0, 1].map(() => startHandrail(place, ['serve', '--port', '0']))
-  const note = join(place.project, 'note.txt')
-  await expect.poll(() => existsSync(note), { timeout: 120_000 }).toBe(true)
+  const listRuns = async () => JSON.parse((await handrail(place, ['schedules', '--json'])).stdout) as object
+  // As nothing is overwritten, a second run would have failed.
+  const once = [{ runs: 1, lastRun: { state: 'ok' } }]
+  await expect.poll(listRuns, { interval: 500, timeout: 120_000 }).toMatchObject(once)
+  expect(existsSync(join(place.project, 'note.txt'))).toBe(true)
   await Promise.all(servers.map((server) => server.saw('Ctrl-C stops.')))
   for (const { child } of servers) child.kill('SIGINT')
   for (const { ended } of servers) expect(await ended).toMatchObject({ code: 0, stderr: '' })
-  const listed = await handrail(place, ['schedules', '--json'])
-  // As nothing is overwritten, a second run would have failed.
-  expect(JSON.parse(listed.stdout)).toMatchObject([{ runs: 1, lastRun: { state: 'ok' } }])
+  expect(await listRuns()).toMatchObject(once)
   expect((await handrail(place, ['evidence', 'verify'])).code).toBe(0)
 })

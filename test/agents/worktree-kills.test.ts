@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { codeTools, createRuntime } from 'handrail'
@@ -53,44 +53,51 @@ test(`of ${kills} agents killed at any time no worktree is lost: one with work i
   expect(verifyEvidence(runtime.store)).toMatchObject({ ok: true })
 }, 900_000)
 
-test('a worktree that git was making when its process was killed is named by doctor, and cleared by the next agent (AGENT-2, BI-6)', async () => {
-  const place = makePlace()
-  const repository = join(place.project, 'repository')
-  mkdirSync(repository)
-  writeFileSync(join(repository, 'a.txt'), 'alpha\n')
-  makeRepository(repository)
-  const programs = makeFolder({
-    // Makes the half of a worktree, and ends the process that asked for it.
-    git: [
-      '#!/bin/sh',
-      'real=$(PATH=${PATH#*:}; command -v git)',
-      'case "$*" in',
-      '*"worktree add"*) "$real" "$@"; made=$(ls -d .git/worktrees/*); echo initializing > "$made/locked";',
-      `  rm .handrail/worktrees/*/a.txt; kill -9 $(cat ${join(place.project, 'pid')}); sleep 60;;`,
-      '*) exec "$real" "$@";;',
-      'esac',
-    ].join('\n'),
-  })
-  chmodSync(join(programs, 'git'), 0o755)
-  const path = `${programs}:${process.env['PATH']}`
-  mkdirSync(place.home, { recursive: true, mode: 0o700 })
-  const argv = [onBundle, agent, place.project, '1', place.store]
-  const first = startProgram(place, argv, { env: { PATH: path } })
-  writeFileSync(join(place.project, 'pid'), String(first.child.pid))
-  expect(await first.ended).toMatchObject({ signal: 'SIGKILL' })
-  const folders = gitAsOwner(repository, 'worktree', 'list').trim().split('\n')
-  expect(folders).toHaveLength(2)
-  const told = await handrail(place, ['doctor'])
-  expect(told.stdout).toMatch(/1 worktree left by agents.*which was cut off/s)
+test.each([
+  ['while it wrote files', 'echo initializing > "$made/locked"'],
+  // With an empty one, git refuses to list any worktree of the repository.
+  ['in the middle of a file of its own', ': > "$made/commondir"'],
+])(
+  'a worktree that git was making when it was killed %s is named by doctor, and cleared by the next agent (AGENT-2, BI-6)',
+  async (_, leave) => {
+    const place = makePlace()
+    const repository = join(place.project, 'repository')
+    mkdirSync(repository)
+    writeFileSync(join(repository, 'a.txt'), 'alpha\n')
+    makeRepository(repository)
+    const programs = makeFolder({
+      // Makes the half of a worktree, and ends the process that asked for it.
+      git: [
+        '#!/bin/sh',
+        'real=$(PATH=${PATH#*:}; command -v git)',
+        'case "$*" in',
+        '*"worktree add"*) "$real" "$@"; made=$(ls -d .git/worktrees/*);',
+        `  ${leave};`,
+        `  rm .handrail/worktrees/*/a.txt; kill -9 $(cat ${join(place.project, 'pid')}); sleep 60;;`,
+        '*) exec "$real" "$@";;',
+        'esac',
+      ].join('\n'),
+    })
+    chmodSync(join(programs, 'git'), 0o755)
+    const path = `${programs}:${process.env['PATH']}`
+    mkdirSync(place.home, { recursive: true, mode: 0o700 })
+    const argv = [onBundle, agent, place.project, '1', place.store]
+    const first = startProgram(place, argv, { env: { PATH: path } })
+    writeFileSync(join(place.project, 'pid'), String(first.child.pid))
+    expect(await first.ended).toMatchObject({ signal: 'SIGKILL' })
+    expect(readdirSync(join(repository, '.git/worktrees'))).toHaveLength(1)
+    const told = await handrail(place, ['doctor'])
+    expect(told.stdout).toMatch(/1 worktree left by agents.*which was cut off/s)
 
-  // A run of its own, which starts another agent: the first run is not gone on with.
-  const { runtime, session } = await openSession(place, repository)
-  const ended = await session.call('agent.create_sub_agent', { task: 'Look.', isolation: 'worktree' })
-  expect(ended.error).toBeUndefined()
-  expect(gitAsOwner(repository, 'worktree', 'list').trim().split('\n')).toHaveLength(1)
-  expect(gitAsOwner(repository, 'branch', '--format=%(refname:short)').trim()).toBe('main')
-  expect([...runtime.store.documents({ tenant: 'local', kind: 'worktree' })]).toEqual([])
-})
+    // A run of its own, which starts another agent: the first run is not gone on with.
+    const { runtime, session } = await openSession(place, repository)
+    const ended = await session.call('agent.create_sub_agent', { task: 'Look.', isolation: 'worktree' })
+    expect(ended.error).toBeUndefined()
+    expect(gitAsOwner(repository, 'worktree', 'list').trim().split('\n')).toHaveLength(1)
+    expect(gitAsOwner(repository, 'branch', '--format=%(refname:short)').trim()).toBe('main')
+    expect([...runtime.store.documents({ tenant: 'local', kind: 'worktree' })]).toEqual([])
+  },
+)
 
 async function openSession(place: Place, project: string) {
   const runtime = await openRuntime({

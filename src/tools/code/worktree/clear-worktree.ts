@@ -65,10 +65,15 @@ async function removeNew(
   { id, path, git }: Pick<Worktree, 'id' | 'path'> & { git: Git },
 ): Promise<boolean> {
   const { files, project } = context
+  const known = join(project, '.git', 'worktrees', id)
   const isThere = async () => (await files.stat(path)) !== undefined
-  const isKnown = async () => (await files.stat(join(project, '.git', 'worktrees', id))) !== undefined
+  const isKnown = async () => (await files.stat(known)) !== undefined
   // Twice, as git locks one that it is making.
   const remove = () => git(['worktree', 'remove', '--force', '--force', '--', path], { fine: 128 })
+  // With a file that git left empty it lists no worktree at all, and only git may write there.
+  const commonDir = join(known, 'commondir')
+  if ((await files.stat(commonDir))?.size === 0)
+    await git(['log', '--max-count=1', '--format=tformat:../..', `--output=${commonDir}`, 'HEAD'])
   if ((await isThere()) || (await isKnown())) await remove()
   if (!(await isThere()) && (await isKnown())) {
     // Git lets go of one without a folder only if it makes it anew.
