@@ -1,5 +1,5 @@
-import { signal } from '@preact/signals'
-import type { EvidenceRecord, PendingApproval } from './api.ts'
+import { batch, signal } from '@preact/signals'
+import { ask, type EvidenceRecord, type PendingApproval } from './api.ts'
 
 /** A record as the stream of events tells it. */
 export interface ToldRecord {
@@ -14,8 +14,10 @@ export interface ToldApproval {
   readonly approval: PendingApproval
 }
 
-/** What waits for a person now, by id. */
+/** What waits for a person now, by id. It changes as a whole, also when the server comes back, so that nothing jumps. */
 export const waiting = signal<ReadonlyMap<string, PendingApproval>>(new Map())
+/** Whether `waiting` is known: it is empty before. */
+export const isListed = signal(false)
 /** Whether the server tells us what happens. */
 export const isConnected = signal(false)
 
@@ -28,12 +30,52 @@ export function onRecord(listener: Listener): () => void {
   return () => listeners.delete(listener)
 }
 
+type EndListener = (told: ToldApproval) => void
+const endListeners = new Set<EndListener>()
+
+/** Calls back with each question that does not wait any more, and why. Returns what ends it. */
+export function onEnd(listener: EndListener): () => void {
+  endListeners.add(listener)
+  return () => endListeners.delete(listener)
+}
+
+/** What is told while the list of what waits is asked for. */
+let held: ToldApproval[] | undefined
+
+/** Asks for all that waits. What is told meanwhile is taken after it. */
+async function listAgain(): Promise<void> {
+  const mine: ToldApproval[] = []
+  held = mine
+  let listed: readonly PendingApproval[] = []
+  try {
+    listed = (await ask<{ readonly approvals: readonly PendingApproval[] }>('/api/approvals')).approvals
+  } catch {
+    // The stream tells all that waits as well.
+  }
+  if (held !== mine) return
+  held = undefined
+  batch(() => {
+    waiting.value = new Map(listed.map((approval) => [approval.id, approval]))
+    for (const told of mine) take(told)
+    isListed.value = true
+  })
+}
+
+function take(told: ToldApproval): void {
+  const { event, approval } = told
+  const next = new Map(waiting.value)
+  if (event === 'requested' || event === 'answered') next.set(approval.id, approval)
+  else next.delete(approval.id)
+  waiting.value = next
+  if (!next.has(approval.id)) for (const listener of endListeners) listener(told)
+}
+
 /** Follows what happens. The browser connects anew by itself, with the last place that it saw. */
 export function follow(): void {
   const source = new EventSource('/api/events')
   source.addEventListener('hello', () => {
     isConnected.value = true
-    waiting.value = new Map()
+    void listAgain()
   })
   source.addEventListener('error', () => {
     isConnected.value = false
@@ -43,10 +85,8 @@ export function follow(): void {
     for (const listener of listeners) listener(told)
   })
   source.addEventListener('approval', ({ data }) => {
-    const { event, approval }: ToldApproval = JSON.parse(String(data))
-    const next = new Map(waiting.value)
-    if (event === 'requested' || event === 'answered') next.set(approval.id, approval)
-    else next.delete(approval.id)
-    waiting.value = next
+    const told: ToldApproval = JSON.parse(String(data))
+    if (held === undefined) take(told)
+    else held.push(told)
   })
 }

@@ -2,6 +2,7 @@ import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { logIn, me } from './api.ts'
 import { follow, isConnected, waiting } from './events.ts'
+import { startNotices } from './inbox/notices.ts'
 import { BudgetsPage } from './pages/budgets.tsx'
 import { CallPage } from './pages/call.tsx'
 import { EvidencePage } from './pages/evidence.tsx'
@@ -28,7 +29,9 @@ const places = [
 function Console() {
   const visitor = me.value
   useEffect(() => {
-    if (visitor) follow()
+    if (!visitor) return
+    follow()
+    startNotices()
   }, [visitor?.actor])
   if (visitor === undefined) return <p class="empty">Loading…</p>
   if (visitor === null) return <LogInPage />

@@ -1,195 +1,102 @@
-import { useSignal } from '@preact/signals'
-import type { RefObject } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
-import { me, type ApprovalDetail, type PendingApproval } from '../api.ts'
-import { waiting } from '../events.ts'
-import { CallTable } from '../parts/call-table.tsx'
+import { useRef } from 'preact/hooks'
+import { me, type PendingApproval } from '../api.ts'
+import { isListed, waiting } from '../events.ts'
+import { Batch, Card } from '../inbox/card.tsx'
+import { groupWaiting, isAlike } from '../inbox/group-waiting.ts'
+import { NoticeSettings } from '../inbox/notice-settings.tsx'
+import { describeEnd, useDecision, type Decided, type Word } from '../inbox/use-decision.ts'
+import { useKeys } from '../inbox/use-keys.ts'
+import { useShown } from '../inbox/use-shown.ts'
+import { WaitingList } from '../inbox/waiting-list.tsx'
 import { Fault } from '../parts/fault.tsx'
-import { Preview, toAge } from '../parts/text.tsx'
-import { useAsked } from '../parts/use-asked.ts'
-import { useChange } from '../parts/use-change.ts'
 
-type Decision = 'allow_once' | 'allow_for_session' | 'deny'
-
-/** What waits for a person, the nearest deadline first. */
+/** What waits for a person, by session, the nearest deadline first. */
 export function InboxPage() {
-  const chosen = useSignal<string | undefined>(undefined)
-  const list = [...waiting.value.values()].sort((one, other) => one.expiresAt - other.expiresAt)
-  const current = list.find(({ id }) => id === chosen.value) ?? list[0]
+  const groups = groupWaiting(waiting.value.values())
+  const list = groups.flatMap(({ approvals }) => approvals)
+  const shown = useShown(list)
+  const { current, selected } = shown
+  const decision = useDecision()
   const reason = useRef<HTMLInputElement>(null)
-  const { decide, fault, said } = useDecision(current, reason)
-  const step = (by: number): void => {
-    const at = list.findIndex(({ id }) => id === current?.id) + by
-    chosen.value = list[Math.min(Math.max(at, 0), list.length - 1)]?.id
+  const endOf = ({ id }: PendingApproval): string | undefined => {
+    if (waiting.value.has(id) || decision.isOwn(id)) return undefined
+    const told = decision.endOf(id)
+    return told === undefined ? 'it was answered elsewhere' : describeEnd(told)
   }
+  const decide = async (word: Word): Promise<void> => {
+    const isBatch = selected.length > 0
+    const meant = isBatch ? selected : current === undefined ? [] : [current]
+    const open = meant.filter((each) => waiting.value.has(each.id))
+    if (open.length === 0 || decision.isBusy || me.value?.role === 'viewer') return
+    if (isBatch && word === 'allow_for_session') return
+    const after = list.slice(list.findIndex(({ id }) => id === open.at(-1)?.id) + 1)
+    const next = [...after, ...list].find(({ id }) => !open.some((each) => each.id === id))
+    const isTaken = await decision.decide(open, word, reason.current?.value.trim() ?? '')
+    if (!isTaken && !isBatch) return
+    if (reason.current !== null) reason.current.value = ''
+    shown.select([])
+    shown.show(next)
+  }
+  const alikes = current === undefined ? [] : list.filter((each) => isAlike(current, each))
   useKeys({
-    j: () => step(1),
-    k: () => step(-1),
-    a: () => void decide('allow_once'),
-    s: () => void decide('allow_for_session'),
-    d: () => reason.current?.focus(),
+    j: { act: () => shown.step(1), repeats: true },
+    k: { act: () => shown.step(-1), repeats: true },
+    a: { act: () => void decide('allow_once') },
+    s: { act: () => void decide('allow_for_session') },
+    d: { act: () => reason.current?.focus() },
+    x: { act: () => current !== undefined && alikes.length > 1 && shown.toggle(current) },
+    b: { act: () => alikes.length > 1 && shown.select(alikes) },
+    Escape: { act: () => shown.select([]) },
   })
+  const answers = { decide: (word: Word) => void decide(word), reason, isBusy: decision.isBusy }
   return (
     <>
       <h1>Inbox</h1>
+      <NoticeSettings />
       <p class="said" role="status">
-        {said}
+        {decision.said}
       </p>
-      <Fault text={fault} />
+      <Became decided={decision.decided} />
       {current === undefined ? (
-        <p class="empty">Nothing waits for you. What a policy asks about shows up here by itself.</p>
+        <p class="empty">
+          {isListed.value
+            ? 'Nothing waits for you. What a policy asks about shows up here by itself.'
+            : 'Loading…'}
+        </p>
       ) : (
         <div class="split">
-          <ol class="list" aria-label="What waits">
-            {list.map((each) => (
-              <li key={each.id}>
-                <button
-                  type="button"
-                  aria-current={each.id === current.id}
-                  onClick={() => (chosen.value = each.id)}
-                >
-                  <strong>{each.request.tool}</strong>
-                  <small>
-                    {each.request.principal.actor} · {each.request.title}
-                  </small>
-                  <small>ends {toAge(Date.now() - each.expiresAt)}</small>
-                </button>
-              </li>
-            ))}
-          </ol>
-          <section class="card" aria-label={`Question about ${current.request.tool}`}>
-            <Question key={current.id} approval={current} />
-            {me.value?.role === 'viewer' ? (
-              <p class="empty">You may look, and not decide.</p>
-            ) : (
-              <Answers decide={decide} reason={reason} />
-            )}
-          </section>
+          <WaitingList groups={groups} shown={shown} />
+          {selected.length > 0 ? (
+            <Batch selected={selected} endOf={endOf} clear={() => shown.select([])} {...answers} />
+          ) : (
+            <Card
+              approval={current}
+              end={endOf(current)}
+              alikes={alikes}
+              select={shown.select}
+              {...answers}
+            />
+          )}
         </div>
       )}
     </>
   )
 }
 
-/** Decides about what is shown, and tells what became of that. */
-function useDecision(current: PendingApproval | undefined, reason: RefObject<HTMLInputElement | null>) {
-  const change = useChange()
-  const said = useSignal('')
-  const decide = async (decision: Decision): Promise<void> => {
-    if (current === undefined || me.value?.role === 'viewer') return
-    const text = reason.current?.value.trim() ?? ''
-    const path = `/api/approvals/${encodeURIComponent(current.id)}`
-    const given = { decision, digest: current.digest, ...(text !== '' && { reason: text }) }
-    if ((await change.make(path, given)) === undefined) return
-    if (reason.current !== null) reason.current.value = ''
-    said.value = `${decision === 'deny' ? 'Denied' : 'Allowed'}: ${current.request.tool}`
-  }
-  return { decide, fault: change.fault, said: said.value }
-}
-
-/** Keys that do something wherever the person is, unless they write. */
-function useKeys(keys: { readonly [key: string]: () => void }): void {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      const act = keys[event.key]
-      const isWriting = event.target instanceof HTMLInputElement
-      if (act === undefined || isWriting || event.ctrlKey || event.metaKey || event.altKey) return
-      event.preventDefault()
-      act()
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  })
-}
-
-interface AnswersProps {
-  readonly decide: (decision: Decision) => Promise<void>
-  readonly reason: RefObject<HTMLInputElement | null>
-}
-
-function Answers({ decide, reason }: AnswersProps) {
+/** What became of the last answer, of each call that it was for. */
+function Became({ decided }: { decided: Decided | undefined }) {
+  if (decided === undefined) return null
+  const { outcomes, word } = decided
+  const [first] = outcomes
+  if (outcomes.length === 1) return <Fault text={first?.fault} />
   return (
-    <form
-      class="decide"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void decide('deny')
-      }}
-    >
-      <button type="button" class="allow" onClick={() => void decide('allow_once')}>
-        Allow once <kbd>a</kbd>
-      </button>
-      <button type="button" onClick={() => void decide('allow_for_session')}>
-        Allow for the session <kbd>s</kbd>
-      </button>
-      <label>
-        Reason <input ref={reason} name="reason" placeholder="the model is told it" autoComplete="off" />
-      </label>
-      <button type="submit" class="deny">
-        Deny <kbd>d</kbd>
-      </button>
-    </form>
+    <ul class="became" aria-label="What became of each">
+      {outcomes.map(({ approval, fault }) => (
+        <li key={approval.id} class={fault === undefined ? undefined : 'fault'}>
+          {approval.request.tool} {approval.request.inputSummary}:{' '}
+          {fault ?? (word === 'deny' ? 'denied' : 'allowed')}
+        </li>
+      ))}
+    </ul>
   )
-}
-
-function Question({ approval }: { approval: PendingApproval }) {
-  const { request } = approval
-  const { answer, fault } = useAsked<ApprovalDetail>(`/api/approvals/${encodeURIComponent(approval.id)}`)
-  const rows: readonly (readonly [string, string])[] = [
-    ['Who', describeWho(approval)],
-    ['Why it asks', `${request.because.reason} (${request.because.layer}: ${request.because.rule})`],
-    ['Input', request.inputSummary],
-    ['A yes for the session covers', request.scope],
-    ...(request.cwd === undefined ? [] : [['Folder', request.cwd] as const]),
-    ...(request.hosts.length === 0 ? [] : [['Hosts', request.hosts.join(', ')] as const]),
-    ...(request.env.length === 0 ? [] : [['Variables', request.env.join(', ')] as const]),
-    ...(request.hookNotes.length === 0 ? [] : [['Hooks', request.hookNotes.join(' ')] as const]),
-    ...(approval.needed < 2
-      ? []
-      : [
-          [
-            'Yeses',
-            `${approval.answers.length} of ${approval.needed}: ${approval.answers.map(({ by }) => by).join(', ')}`,
-          ] as const,
-        ]),
-  ]
-  return (
-    <>
-      <h2>
-        {request.title}
-        {request.dangerous && <span class="tag danger">dangerous</span>}
-        {request.ran && <span class="tag">ran already; nothing landed yet</span>}
-      </h2>
-      <Preview title={request.preview.title} body={request.preview.body} />
-      {request.preview.asOfNow !== undefined && <p>{request.preview.asOfNow}</p>}
-      <dl>
-        {rows.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
-      <Fault text={fault} />
-      {answer !== undefined && (
-        <>
-          <p>
-            {answer.earlier.calls === 0
-              ? 'This actor has not called this tool before.'
-              : `Of the last ${answer.earlier.calls} calls of this tool by this actor ${answer.earlier.ok} went well, and ${answer.earlier.denied} were denied.`}
-          </p>
-          <details>
-            <summary>Just before in this session</summary>
-            <CallTable calls={answer.before} label="Just before in this session" />
-          </details>
-        </>
-      )}
-    </>
-  )
-}
-
-function describeWho({ tenant, request: { principal, parents } }: PendingApproval): string {
-  const agent = principal.agent === undefined ? '' : `, agent ${JSON.stringify(principal.agent)}`
-  const below = parents.map(({ role, session }) => `, below ${role} ${session}`).join('')
-  return `${principal.actor} of ${tenant} as ${principal.role}${agent}${below}`
 }
