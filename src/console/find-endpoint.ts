@@ -8,6 +8,7 @@ import { overviewEndpoints } from './api/overview.ts'
 import { runEndpoints } from './api/runs.ts'
 import { serverEndpoints } from './api/servers.ts'
 import { toolEndpoints } from './api/tools.ts'
+import { tryEndpoints } from './api/try-tool.ts'
 import type { Endpoint } from './base/endpoint.ts'
 
 /** All that the API does. */
@@ -17,6 +18,7 @@ export const endpoints: readonly Endpoint[] = [
   ...callEndpoints,
   ...runEndpoints,
   ...toolEndpoints,
+  ...tryEndpoints,
   ...serverEndpoints,
   ...evidenceEndpoints,
   ...overviewEndpoints,

@@ -1,11 +1,14 @@
-import type { PendingDefinition, Registered } from '../../contract/registry.ts'
+import type { PendingDefinition } from '../../contract/registry.ts'
 import type { Runtime } from '../../contract/runtime.ts'
+import type { Json } from '../../contract/base/json.ts'
+import { previewDiff } from '../../kit/diff/preview-diff.ts'
 import { answerProblem } from '../base/answers.ts'
-import { endpoint, type Asked, type Endpoint } from '../base/endpoint.ts'
+import { endpoint, type Endpoint } from '../base/endpoint.ts'
 import { refusingSetup } from '../base/refusing-setup.ts'
-import { readTenant } from '../base/read-query.ts'
 import { sees } from '../base/roles.ts'
 import { toJsonObject } from '../base/to-json-object.ts'
+import { findTenant, findTool } from './find-tool.ts'
+import { countUsage, findHistory, history, usage } from './tool-history.ts'
 
 const toolRow = {
   type: 'object',
@@ -77,7 +80,7 @@ const show = endpoint({
   method: 'GET',
   path: '/api/tools/{tool}',
   summary:
-    'A tool: its definition, where it stands, and the definition that waits for approval, if one does.',
+    'A tool: its definition, where it stands, how it was used, what happened to it, and the definition that waits for approval, if one does.',
   role: 'viewer',
   query: { tenant: 'Default: your own, or "local".' },
   answer: {
@@ -87,6 +90,8 @@ const show = endpoint({
       digest: { type: 'string' },
       source: { type: 'string' },
       status: { type: 'object' },
+      usage,
+      history,
       pending: {
         type: 'object',
         properties: {
@@ -96,32 +101,42 @@ const show = endpoint({
             type: 'array',
             items: {
               type: 'object',
-              properties: { field: { type: 'string' }, was: {}, is: {} },
-              required: ['field', 'was', 'is'],
+              properties: {
+                field: { type: 'string' },
+                was: {},
+                is: {},
+                diff: { type: 'string', description: 'A unified diff of both.' },
+              },
+              required: ['field', 'was', 'is', 'diff'],
             },
           },
         },
         required: ['digest', 'version', 'changes'],
       },
     },
-    required: ['definition', 'digest', 'source', 'status'],
+    required: ['definition', 'digest', 'source', 'status', 'usage', 'history'],
   },
   run(asked) {
     const found = findTool(asked)
     if (found instanceof Response) return found
-    const { registry } = asked.parts.runtime
+    const { registry, store } = asked.parts.runtime
     const { registered, tenant } = found
-    const pending = findPending(asked.parts.runtime, registered.definition.name, tenant)
+    const { name } = registered.definition
+    // What is of all tenants is for those who see all.
+    const scopes = [tenant, ''].filter((scope) => sees(asked.visitor, scope))
+    const pending = findPending(asked.parts.runtime, name, tenant)
     return {
       definition: toJsonObject(registered.definition),
       digest: registered.digest,
       source: registered.source,
       status: toJsonObject(registry.status(registered, tenant)),
+      usage: countUsage(store, tenant, name),
+      history: findHistory(store, scopes, name),
       ...(pending !== undefined && {
         pending: {
           digest: pending.digest,
           version: pending.version,
-          changes: pending.changes.map((change) => ({ ...change })),
+          changes: pending.changes.map((change) => ({ ...change, diff: diffOf(change) })),
         },
       }),
     }
@@ -199,21 +214,13 @@ const approve = endpoint({
   },
 })
 
-function findTenant({ query, visitor, parts }: Asked): string | Response {
-  const tenant = readTenant(visitor, query.get('tenant'))
-  if (tenant instanceof Response) return tenant
-  const known = ['local', ...parts.runtime.store.tenants()]
-  if (visitor.tenant === undefined && !known.includes(tenant))
-    return answerProblem({ status: 404, detail: `There is no tenant "${tenant.slice(0, 100)}" here.` })
-  return tenant
+function diffOf({ field, was, is }: PendingDefinition['changes'][number]): string {
+  const [before, after] = [was, is].map(toText)
+  return previewDiff({ name: `${field}.json`, before, after: after ?? '' }).body
 }
 
-function findTool(asked: Asked): { registered: Registered; tenant: string } | Response {
-  const tenant = findTenant(asked)
-  if (tenant instanceof Response) return tenant
-  const registered = asked.parts.runtime.registry.view(tenant).find(asked.path['tool'] ?? '')
-  if (registered !== undefined) return { registered, tenant }
-  return answerProblem({ status: 404, detail: 'There is no such tool.' })
+function toText(value: Json): string {
+  return `${typeof value === 'string' ? value : JSON.stringify(value, null, 2)}\n`
 }
 
 function findPending({ registry }: Runtime, name: string, tenant: string): PendingDefinition | undefined {
