@@ -52,10 +52,10 @@ export function WouldDo({ approval }: { approval: PendingApproval }) {
       {input === undefined ? (
         <Preview title={title} body={body} />
       ) : (
-        <section aria-label={title}>
+        <div>
           <div class="preview-title">{title}</div>
           <Fields value={input} />
-        </section>
+        </div>
       )}
       {asOfNow !== undefined && <p>{asOfNow}</p>}
     </>
