@@ -165,16 +165,7 @@ function Control({ schema, depth, pointer, isRequired, value, change, form, mark
         onInput={({ currentTarget: { value: text } }) => change(text === '' ? undefined : text)}
       />
     )
-  // What is no number goes as it is written, so that the tool's own schema says what is wrong.
-  if (shape.kind === 'number')
-    return (
-      <input
-        {...marks}
-        inputMode="decimal"
-        value={typeof value === 'string' || typeof value === 'number' ? value : ''}
-        onChange={({ currentTarget: { value: text } }) => change(toNumber(text.trim()))}
-      />
-    )
+  if (shape.kind === 'number') return <NumberControl {...{ marks, value, change }} />
   if (shape.kind === 'raw') return <RawControl {...{ marks, pointer, value, change, form }} />
   const values = shape.kind === 'choice' ? shape.values : [true, false]
   return (
@@ -190,6 +181,24 @@ function Control({ schema, depth, pointer, isRequired, value, change, form, mark
         </option>
       ))}
     </select>
+  )
+}
+
+/** What is no number goes as it is written, so that the tool's own schema says what is wrong. */
+function NumberControl({ marks, value, change }: Pick<ControlProps, 'marks' | 'value' | 'change'>) {
+  const [text, setText] = useState(
+    typeof value === 'string' || typeof value === 'number' ? String(value) : '',
+  )
+  return (
+    <input
+      {...marks}
+      inputMode="decimal"
+      value={text}
+      onInput={({ currentTarget: { value: typed } }) => {
+        setText(typed)
+        change(toNumber(typed.trim()))
+      }}
+    />
   )
 }
 

@@ -1,3 +1,4 @@
+import type { Approver } from '../../contract/approval.ts'
 import type { Session } from '../../contract/runtime.ts'
 import { newId } from '../../kit/new-id.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
@@ -14,8 +15,7 @@ const body = {
     session: {
       type: 'string',
       pattern: '^[A-Za-z0-9-]{8,64}$',
-      description:
-        'Names a session of your own: a yes for the session, and an answer that a call waits for, hold in it.',
+      description: 'Names a session of your own: what you allow for the session holds in it.',
     },
   },
   required: ['input', 'session'],
@@ -47,6 +47,7 @@ const look = endpoint({
       const input = readInput(asked)
       const { effect, steps, decision, preview, error } = await session.preflight(tool, input, {
         origin: 'api',
+        approve: answeredInInbox,
       })
       return {
         effect,
@@ -84,6 +85,9 @@ const run = endpoint({
       }
     }),
 })
+
+/** A call waits for a person, and a preflight asks nobody: it is told only that somebody can be asked. */
+const answeredInInbox: Approver = () => Promise.reject(new Error('This is answered in the inbox.'))
 
 /** Does something in the session that the visitor named. It is of the visitor alone. */
 async function inSession<Answer extends object>(
