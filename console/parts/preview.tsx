@@ -10,13 +10,21 @@ interface Colors {
   readonly languageOf: typeof languageOf
 }
 
+/** If it cannot be loaded, such as while the server restarts, the next diff tries again. */
+async function loadColors(): Promise<void> {
+  try {
+    colors.value = await import('./color-code.ts')
+  } catch {
+    // The lines are shown all the same.
+  }
+}
+
 /** A preview; the lines of a diff in colours, and the words of a language in theirs. */
 export function Preview({ title, body }: { title: string; body: string }) {
   const lines = readLines(body)
   const hasFile = lines.some(({ file }) => file !== undefined)
   useEffect(() => {
-    if (hasFile && colors.peek() === undefined)
-      void import('./color-code.ts').then((loaded) => (colors.value = loaded))
+    if (hasFile && colors.peek() === undefined) void loadColors()
   }, [hasFile])
   return (
     <div class="preview">

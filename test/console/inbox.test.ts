@@ -1,5 +1,6 @@
 import { codeTools } from 'handrail'
 import type { Page } from 'playwright-core'
+import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { handrail } from '../support/command-line.ts'
 import { keepBrowser, openPage, startConsole } from '../support/console.ts'
@@ -164,4 +165,16 @@ test('a diff has the colours of its language and is the text that it was; a tool
   expect(await page.locator('.added').count()).toBe(4)
   expect(await findFaults(page)).toEqual([])
   expect([await page.locator('main img, main script').count(), faults]).toEqual([0, []])
+})
+
+test('the scripts of the inbox are at most 60 kB, compressed', async () => {
+  const { origin } = await startConsole()
+  const sizes = await Promise.all(
+    ['console.js', 'color-code.js'].map(async (name) => {
+      const response = await fetch(`${origin}/console/${name}`)
+      expect(response.status).toBe(200)
+      return gzipSync(await response.text()).length
+    }),
+  )
+  expect(sizes.reduce((sum, size) => sum + size)).toBeLessThanOrEqual(60_000)
 })
