@@ -28,7 +28,9 @@ async function take(page: Page, name: string): Promise<string> {
 }
 
 test('the walk of the guide of the console makes each of its pictures, from a real gateway', async () => {
-  const policy = { rules: [{ tools: ['code.run_command'], effect: 'deny', reason: 'Commands are over.' }] }
+  const policy = {
+    rules: [{ tools: ['code.run_command'], effect: 'deny', reason: 'Commands are over.' } as const],
+  }
   const { link, place, origin } = await startConsole({ 'policy.json': policy })
   const size = { width: 1100, height: 720 }
   const { page, faults } = await openPage(browser(), link, { viewport: size, colorScheme: 'light' })
