@@ -35,6 +35,19 @@ export const policy: CommandGroup = {
       takes: 1,
       run: lazily(async () => (await import('./policy/shadow.ts')).shadowVerb),
     },
+    suggest: {
+      usage: '',
+      summary: 'Suggests the narrowest rules for what people said yes to more than once.',
+      more: 'Each with what else it would have let through. Nothing is written.',
+      options: {
+        since: { takes: 'TIME', about: 'Calls of the last 30d, for example. Default: 7d.' },
+        tenant: { takes: 'TENANT', about: 'Those of this tenant.' },
+        ...jsonOption,
+      },
+      examples: ['handrail policy suggest', 'handrail policy suggest --since 30d --tenant acme'],
+      takes: 0,
+      run: lazily(async () => (await import('./policy/suggest.ts')).suggestVerb),
+    },
     import: {
       usage: '<settings.json>',
       summary: "Says what another agent's permission rules are here.",
