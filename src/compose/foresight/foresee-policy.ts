@@ -1,5 +1,4 @@
 import type { PolicyCase } from '../../config/policy-cases.ts'
-import { readsInput } from '../simulation/read-recorded.ts'
 import type { Policy } from '../../contract/policy.ts'
 import type { Store } from '../../contract/store.ts'
 import type { RecordedCall } from '../../evidence/read-calls.ts'
@@ -9,7 +8,7 @@ import type { RuntimeOptions } from '../options/runtime-options.ts'
 import { toSessionLike } from '../replay/open-session-like.ts'
 import { createSimulation, type Simulation } from '../simulation/create-simulation.ts'
 import { findMissing } from '../simulation/find-missing.ts'
-import { findObstacle, operationsOf } from '../simulation/read-recorded.ts'
+import { findObstacle, operationsOf, readsInput } from '../simulation/read-recorded.ts'
 import type { Decided } from '../simulation/shadow-policy.ts'
 import { testPolicy } from '../simulation/test-policy.ts'
 import type { SimulatedDecision } from '../simulation/to-simulated-decision.ts'
@@ -40,7 +39,7 @@ export interface ForeseenCall extends NamedCall {
   /** As the policy in force decides it. */
   readonly now: Decided
   /** As the other policy would decide it. */
-  readonly then: Decided & { readonly reason: string }
+  readonly would: Decided & { readonly reason: string }
 }
 
 /** What would come of a policy. */
@@ -108,7 +107,7 @@ async function compare(
     if ('obstacle' in found) unjudged.set(found.obstacle, (unjudged.get(found.obstacle) ?? 0) + 1)
     else {
       judged++
-      if (found.now.effect !== found.then.effect) different.push({ ...nameCall(call.begin), ...found })
+      if (found.now.effect !== found.would.effect) different.push({ ...nameCall(call.begin), ...found })
     }
   }
   return {
@@ -119,7 +118,7 @@ async function compare(
   }
 }
 
-type Judged = Pick<ForeseenCall, 'was' | 'now' | 'then'>
+type Judged = Pick<ForeseenCall, 'was' | 'now' | 'would'>
 
 async function judge(
   call: RecordedCall,
@@ -133,17 +132,17 @@ async function judge(
     return { obstacle: obstacle ?? 'it ended before anything was decided' }
   const reach = { operations: operationsOf(call, second), input }
   const caller = toSessionLike(begin)
-  const then = await second.judgeReach(caller, begin.tool, reach)
+  const would = await second.judgeReach(caller, begin.tool, reach)
   const now = await present.judgeReach(caller, begin.tool, reach)
-  if (!then.decided) return { obstacle: whyUnknown(then, reach.operations) }
+  if (!would.decided) return { obstacle: whyUnknown(would, reach.operations) }
   if (!now.decided) return { obstacle: whyUnknown(now, reach.operations) }
-  if (then.layer === 'bounds' && now.layer === 'bounds' && was.layer !== 'bounds')
+  if (would.layer === 'bounds' && now.layer === 'bounds' && was.layer !== 'bounds')
     return { obstacle: 'it reached what lies outside of this project, so it was made in another one' }
-  const { effect, layer, rule, reason } = then
+  const { effect, layer, rule, reason } = would
   return {
     was: { ...was },
     now: { effect: now.effect, layer: now.layer, rule: now.rule },
-    then: { effect, layer, rule, reason },
+    would: { effect, layer, rule, reason },
   }
 }
 
@@ -155,13 +154,12 @@ function whyUnknown({ reason }: SimulatedDecision, operations: unknown): string 
 
 async function runCases(cases: readonly PolicyCase[], simulation: Simulation): Promise<CaseOutcome[]> {
   const missing = findMissing(cases, simulation)
-  const failures = await testPolicy(cases, simulation)
-  return [
-    ...missing.map(({ pointer, message }) => ({
+  if (missing.length > 0)
+    return missing.map(({ pointer, message }) => ({
       name: pointer,
-      expected: 'that it is here',
+      expected: 'what is here',
       found: message,
-    })),
-    ...failures.map(({ name, expected, found }) => ({ name, expected, found })),
-  ]
+    }))
+  const failures = await testPolicy(cases, simulation)
+  return failures.map(({ name, expected, found }) => ({ name, expected, found }))
 }

@@ -1,5 +1,4 @@
 import type { Rule } from '../../contract/policy.ts'
-import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { operationUrn } from '../../kit/match/urn.ts'
 import { wordBreak } from '../../kit/shell/command-pattern.ts'
 import { findParts } from '../../policy/commands/find-parts.ts'
@@ -55,17 +54,19 @@ function nameCommands({ operations }: JudgedCall, project: string): NamedReach |
 
 function nameInput({ input, hides }: JudgedCall): NamedReach | { readonly reason: string } {
   if (input === undefined) return { reason: 'its input was not kept' }
-  const named = Object.entries(input)
-  const nested = named.find(([, value]) => value === null || Array.isArray(value) || isPlainObject(value))
-  if (nested !== undefined)
-    return { reason: `no rule names the value of "${nested[0]}", which is neither text, number nor boolean` }
+  const named: [field: string, value: string][] = []
+  for (const [field, value] of Object.entries(input)) {
+    if (typeof value === 'object')
+      return { reason: `no rule names the value of "${field}", which is neither text, number nor boolean` }
+    named.push([field, `${value}`])
+  }
   if (hides.input) return { reason: 'a rule would have to name a secret that stands in its input' }
-  const odd = named.find(([, value]) => String(value).includes('*'))
+  const odd = named.find(([, value]) => value.includes('*'))
   if (odd !== undefined)
     return {
       reason: `no pattern names the value of "${odd[0]}" alone, as its "*" would stand for any letters`,
     }
-  return { kind: 'input', input: Object.fromEntries(named.map(([field, value]) => [field, String(value)])) }
+  return { kind: 'input', input: Object.fromEntries(named) }
 }
 
 /** A pattern that means this word alone. */

@@ -7,6 +7,8 @@ import { isDocumentChanged } from '../../kit/result/is-document-changed.ts'
 import { digestOf, readPolicy, readPolicyText, writePolicyText, type PolicyText } from './policy-text.ts'
 import { readVersion, toVersionValue, type KeptVersion, type PolicyVersion } from './policy-version.ts'
 
+export type { PolicyVersion } from './policy-version.ts'
+
 /** A change of the policy file. */
 export interface PolicySave {
   readonly text: string
@@ -22,6 +24,8 @@ export interface PolicySave {
 export interface PolicyBook {
   /** As it is on the disk now. Throws a SetupError if it cannot be read. */
   read(): PolicyText
+  /** What a text says as a policy, or all that is wrong with it. */
+  check(text: string): ReturnType<typeof readPolicy>
   /** The policy of the file; if that cannot be used, the one of the last version that can, which is in force then. */
   present(): { readonly policy: Policy; readonly isOld: boolean }
   /** Keeps what a person, or another program, wrote into the file. Of a file that cannot be used nothing is kept. */
@@ -66,6 +70,7 @@ export function openPolicyBook({ home, store, checker, now = Date.now }: BookPar
   }
   return {
     read,
+    check: (text) => readPolicy(text, checker),
     present() {
       const said = readPolicy(read().text, checker)
       if ('policy' in said) return { policy: said.policy, isOld: false }
