@@ -29,7 +29,7 @@ export interface PolicyText {
 /** Throws a SetupError if it cannot be read. */
 export function readPolicyText(home: string): PolicyText {
   const place = findPart(home, 'policy')
-  const name = nameOfPlace(place)
+  const name = place.field === undefined ? place.path : nameOfPlace(place)
   const whole = readText(place.path)
   const node =
     place.field === undefined
