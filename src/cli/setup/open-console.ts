@@ -47,7 +47,7 @@ export function openConsole(
   })
 }
 
-/** The cases that the person keeps beside the policy; none if there is no such file. */
+/** The cases that the person keeps beside the policy; none if that file is missing. */
 function readCases(home: string): readonly PolicyCase[] {
   const path = join(home, 'policy-cases.json')
   return existsSync(path) ? loadFile(path, policyCasesForm, createSchemaChecker()).cases : []

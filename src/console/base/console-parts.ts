@@ -23,7 +23,7 @@ export interface ConsoleParts {
 
 /** The policy of the runtime: where it comes from, and what it is tried with. */
 export interface PolicyDesk {
-  /** The file that it comes from. Undefined if a program gives it. */
+  /** The file that it comes from. Undefined if it is given by a program. */
   readonly book: PolicyBook | undefined
   /** What decides about calls that no caller makes, with this policy, or with the runtime's own. */
   readonly wire: (policy?: Policy) => Promise<RuntimeOptions>
