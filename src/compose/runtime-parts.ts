@@ -34,6 +34,7 @@ import { runTogether } from './options/run-together.ts'
 import { realPlace } from './options/resolve-places.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
 import { createAgentDefinitionRegistry } from './sources/agent-definition-registry.ts'
+import { createStops, type RuntimeStops } from './stops/create-stops.ts'
 import { createTenantContexts, type TenantContexts } from './tenant-contexts.ts'
 
 /** What a runtime is made of. */
@@ -46,6 +47,7 @@ export interface RuntimeParts {
   registry: ChangingRegistry
   consents: ReturnType<typeof createConsents>
   approvals: ApprovalBook
+  stops: RuntimeStops
   tenants: TenantContexts
   launcher: Launcher
   isolates: Isolates
@@ -105,6 +107,15 @@ export async function openRuntimeParts(
     redact: (text) => redactor.text(text),
     now: resolved.now,
   })
+  const stops = createStops({
+    store,
+    evidence,
+    announce: (note) => announcements.recorded(note),
+    redact: (text) => redactor.text(text),
+    logError: (cause) => onError({ call: '', tool: '', cause }),
+    findTenantIssue,
+    now: resolved.now,
+  })
   const [launcher, isolates] = [createLauncher(), createIsolates()]
   const agents: RuntimeParts['agents'] = { host: undefined }
   const facts = openFacts(options)
@@ -119,6 +130,7 @@ export async function openRuntimeParts(
       hooks: sortHooks(options, resolved, launcher),
       consents,
       approvals,
+      stops,
       agentHost: () => hostOf(agents),
       ...books,
       isolates,
@@ -138,7 +150,17 @@ export async function openRuntimeParts(
     redact: (text) => redactor.text(text),
     report: (tool, message) => onError({ call: '', tool, cause: new Error(redactor.text(message)) }),
   })
-  const decided = { resolved, registry, consents, approvals, tenants, onError, redactor, announcements }
+  const decided = {
+    resolved,
+    registry,
+    consents,
+    approvals,
+    stops,
+    tenants,
+    onError,
+    redactor,
+    announcements,
+  }
   return { ...decided, launcher, isolates, feeds, agents, books, facts, stores }
 }
 

@@ -26,7 +26,7 @@ export type KeyHeld =
   | { state: 'conflict'; call: string }
 
 /** Kinds of facts that outlive a process and decide about later calls. */
-export type FactKind = 'approval' | 'consent' | 'pin' | 'session' | 'tool'
+export type FactKind = 'abort' | 'approval' | 'consent' | 'pause' | 'pin' | 'session' | 'tool'
 
 /** One such fact, unique by tenant, kind and id. Its value is JSON that the room that owns the kind reads and writes. */
 export interface Fact {
