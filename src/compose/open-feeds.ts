@@ -1,14 +1,17 @@
+import { ToolFailure } from '../contract/base/errors.ts'
 import type { FeedChange, FeedHost, OpenFeed, ToolFeed } from '../contract/mcp/tool-feed.ts'
 import type { ToolSource } from '../contract/tool/tool.ts'
 import type { ChangingRegistry } from '../registry/create-registry.ts'
 import type { TenantContexts } from './tenant-contexts.ts'
 import { createDoor } from '../sandboxes/network/create-door.ts'
 import { createPrograms } from './open-program.ts'
+import type { RuntimeStops } from './stops/create-stops.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
 
 interface Surroundings {
   registry: ChangingRegistry
   tenants: TenantContexts
+  stops: Pick<RuntimeStops, 'find'>
   options: RuntimeOptions
   hide: FeedHost['hide']
   redact: FeedHost['redact']
@@ -22,7 +25,7 @@ export async function openFeeds(feeds: readonly ToolFeed[], about: Surroundings)
   return Promise.all(feeds.map((feed) => feed.open(host)))
 }
 
-function createFeedHost({ registry, tenants, options, hide, redact, report }: Surroundings): FeedHost {
+function createFeedHost({ registry, tenants, stops, options, hide, redact, report }: Surroundings): FeedHost {
   const { secrets = {}, lookup } = options
   return {
     secret: (name) => (Object.hasOwn(secrets, name) ? secrets[name] : undefined),
@@ -32,6 +35,10 @@ function createFeedHost({ registry, tenants, options, hide, redact, report }: Su
     knowsOf: (source) => registry.knowsOf(source),
     change: (change) => takeOver(registry, change),
     setOutage: (outage) => registry.setOutage(outage),
+    refuseIfPaused({ source, tenant }) {
+      const paused = stops.find({ tenant, actor: '', tool: undefined, source })
+      if (paused !== undefined) throw new ToolFailure(paused)
+    },
     hide,
     redact,
     report,

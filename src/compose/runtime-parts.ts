@@ -145,6 +145,7 @@ export async function openRuntimeParts(
   const feeds = await openFeeds(options.feeds ?? [], {
     registry,
     tenants,
+    stops,
     options,
     hide: (about, hidden) => redactor.hide(about, hidden),
     redact: (text) => redactor.text(text),

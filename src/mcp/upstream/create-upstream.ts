@@ -76,6 +76,7 @@ export function createUpstream(
     },
     ...createUpstreamRequests({
       server,
+      host,
       connections,
       onCall: (tenant) => void (tenant === firstTenant && onCall?.()),
     }),
