@@ -3,7 +3,6 @@ import { createRunBook } from '../agents/loop/run-book.ts'
 import { createRuntimeMemory } from '../agents/memory/create-runtime-memory.ts'
 import type { RuntimeMemory } from '../contract/memory.ts'
 import { SetupError } from '../contract/base/errors.ts'
-import type { Stops } from '../contract/base/stop.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
 import type { PolicyChange, Runtime, Session, SessionOptions } from '../contract/runtime.ts'
 import type { PendingApprovals } from '../contract/pending-approval.ts'
@@ -21,7 +20,6 @@ import { openSchedules } from './open-schedules.ts'
 import { openSession, type SessionPlace, type SessionSurroundings } from './open-session.ts'
 import { refuseWrongKinds } from './options/check-options.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
-import type { RuntimeStops } from './stops/create-stops.ts'
 import { reloadPolicy } from './reload-policy.ts'
 import { openRuntimeParts, type RuntimeParts } from './runtime-parts.ts'
 import { tellMisspeltTools } from './tell-misspelt-tools.ts'
@@ -131,7 +129,7 @@ function toRuntime(parts: RuntimeParts): Runtime {
     ...createToolChanges({ registry, findTenantIssue: (tenant) => tenants.findTenantIssue(tenant) }),
     settled: (withinMs = 10_000) => untilSettled(feeds, withinMs),
     on: (listener) => announcements.on(listener),
-    stops: toStops(parts.stops),
+    stops: parts.stops.stops,
     ...toAfterwards(parts),
     close: once(async () => {
       closed = true
@@ -154,15 +152,10 @@ function toAfterwards({
   stops,
 }: RuntimeParts): Pick<Runtime, 'abort' | 'receiveCallback' | 'undoable'> {
   return {
-    abort: async (call, about) => (await stops.abort({ call, ...about })).calls.length > 0,
+    abort: async (call, about) => (await stops.stops.abort({ call, ...about })).calls.length > 0,
     receiveCallback: (request) => books.jobCallbacks.receive(request),
     undoable: (query) => listUndoable(stores.history, query),
   }
-}
-
-/** What a program may do with stops: the pipeline does more. */
-function toStops({ pause, resume, pauses, running, abort }: RuntimeStops): Stops {
-  return { pause, resume, pauses, running, abort }
 }
 
 async function closeParts({

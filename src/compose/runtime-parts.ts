@@ -4,6 +4,7 @@ import type { AgentHost } from '../contract/agent-host.ts'
 import { createScheduleBook } from '../agents/schedules/create-schedule-book.ts'
 import { createTaskBook } from '../agents/tasks/create-task-book.ts'
 import type { PostToolUseHook, PreToolUseHook } from '../contract/hook.ts'
+import type { NoteRecord } from '../contract/evidence.ts'
 import type { Store } from '../contract/store.ts'
 import type { OpenFeed } from '../contract/mcp/tool-feed.ts'
 import { createGrowingRedactor, type GrowingRedactor } from '../kit/secrets/growing-redactor.ts'
@@ -98,24 +99,16 @@ export async function openRuntimeParts(
   })
   const findTenantIssue = (tenant: string) => tenants.findTenantIssue(tenant)
   const consents = createConsents({ store, evidence, registry, findTenantIssue, now: resolved.now })
-  const approvals = createApprovalBook({
+  const telling = {
     store,
     evidence,
-    policy: (tenant) => tenants.of(tenant).context.policy,
-    announce: (note) => announcements.recorded(note),
-    logError: (cause) => onError({ call: '', tool: '', cause }),
-    redact: (text) => redactor.text(text),
+    announce: (note: NoteRecord) => announcements.recorded(note),
+    logError: (cause: unknown) => onError({ call: '', tool: '', cause }),
+    redact: (text: string) => redactor.text(text),
     now: resolved.now,
-  })
-  const stops = createStops({
-    store,
-    evidence,
-    announce: (note) => announcements.recorded(note),
-    redact: (text) => redactor.text(text),
-    logError: (cause) => onError({ call: '', tool: '', cause }),
-    findTenantIssue,
-    now: resolved.now,
-  })
+  }
+  const approvals = createApprovalBook({ ...telling, policy: (tenant) => tenants.of(tenant).context.policy })
+  const stops = createStops({ ...telling, findTenantIssue })
   const [launcher, isolates] = [createLauncher(), createIsolates()]
   const agents: RuntimeParts['agents'] = { host: undefined }
   const facts = openFacts(options)
@@ -142,27 +135,10 @@ export async function openRuntimeParts(
       logError: onError,
     },
   )
-  const feeds = await openFeeds(options.feeds ?? [], {
-    registry,
-    tenants,
-    stops,
-    options,
-    hide: (about, hidden) => redactor.hide(about, hidden),
-    redact: (text) => redactor.text(text),
-    report: (tool, message) => onError({ call: '', tool, cause: new Error(redactor.text(message)) }),
-  })
-  const decided = {
-    resolved,
-    registry,
-    consents,
-    approvals,
-    stops,
-    tenants,
-    onError,
-    redactor,
-    announcements,
-  }
-  return { ...decided, launcher, isolates, feeds, agents, books, facts, stores }
+  const decided = { resolved, registry, consents, approvals, stops, tenants }
+  const feeds = await openFeeds(options.feeds ?? [], { ...decided, options, redactor, onError })
+  const said = { onError, redactor, announcements }
+  return { ...decided, ...said, launcher, isolates, feeds, agents, books, facts, stores }
 }
 
 /** What is kept of sessions, tasks, schedules and jobs, and for later sessions. */

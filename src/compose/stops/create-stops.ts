@@ -31,7 +31,9 @@ export interface StopSurroundings {
 }
 
 /** The emergency stop, and what the pipeline asks of it. */
-export interface RuntimeStops extends Stops, Pick<PauseBook, 'find'>, Pick<WorkBook, 'add'> {
+export interface RuntimeStops extends Pick<PauseBook, 'find'>, Pick<WorkBook, 'add'> {
+  /** What a program may do. */
+  readonly stops: Stops
   close(): void
 }
 
@@ -50,16 +52,14 @@ export function createStops(around: StopSurroundings): RuntimeStops {
   const obey = ({ scope, by, reason, at }: AbortOrder): Promise<readonly StoppedCall[]> =>
     noteAborts(work.stop(scope, { reason, until: at }), { by, reason }, around)
   const orders = createAbortOrders(around, obey)
-  const work = createWorkBook(store.durable ? orders.look : undefined)
+  const work = createWorkBook(store.durable ? () => orders.look() : undefined)
   const tell = async (pause: Pause, by: string, event: EventName): Promise<void> => {
     const holds = event === 'calls_paused'
     const note = toPauseNote(pause, { by, event, at: now() })
     await evidence.tell(note, { facts: [keepPause(pause, holds)] })
     around.announce(note)
   }
-  return {
-    find: pauses.find,
-    add: work.add,
+  const stops: Stops = {
     async pause(request) {
       checkStop(request, ['why'], around.findTenantIssue)
       const { by, why, ...scope } = request
@@ -93,6 +93,11 @@ export function createStops(around: StopSurroundings): RuntimeStops {
       const isDone = !store.durable || (scope.call !== undefined && here.length > 0)
       return isDone ? { calls: here, running: [] } : abortElsewhere(order, here, { ...around, orders })
     },
+  }
+  return {
+    stops,
+    find: (about) => pauses.find(about),
+    add: (worker) => work.add(worker),
     close: () => work.close(),
   }
 }

@@ -75,8 +75,7 @@ export function createUpstream(
       unwritable = await findUnwritable(server, host, firstTenant).catch(() => allWritable)
     },
     ...createUpstreamRequests({
-      server,
-      host,
+      ...shared,
       connections,
       onCall: (tenant) => void (tenant === firstTenant && onCall?.()),
     }),

@@ -23,7 +23,6 @@ import { observeCall } from './observe-call.ts'
 import type { SessionSeed } from './session-seed.ts'
 import { createPartCalls } from './session-part-calls.ts'
 import { createSessionState } from './session-state.ts'
-import { toWorker } from './to-worker.ts'
 import { createSessionTurns } from './session-turns.ts'
 import { createSessionView, type SessionView } from './session-view.ts'
 
@@ -43,14 +42,10 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     seed,
     session: state,
     signal,
-    onStart() {
-      events.started()
-      seed.tenant().stops.add(worker)
-    },
+    onStart: () => events.started(),
     onIdle: () => view.rest(),
   })
   const parts = createPartCalls(calls)
-  const worker = toWorker(state, calls)
   const close = once(async () => {
     endings.closed = true
     for (const listener of endings.listeners) listener(undefined)
@@ -109,7 +104,7 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
   seed.parent?.children.add(session)
   if (seed.kept !== undefined || seed.id !== undefined) {
     adoptJobs(calls.scope())
-    if (state.jobs.anyRuns()) seed.tenant().stops.add(worker)
+    calls.watch()
   }
   const hold: Family['hold'] = (agent) => holdAgent(agent, toHolder(agent.tool, calls.scope()))
   return { session, family: { ...toFamily(seed, state, view), signal, children, hold } }

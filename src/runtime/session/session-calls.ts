@@ -13,6 +13,7 @@ import type { CallScope, SessionState, TenantContext } from '../state/scope.ts'
 import type { InTurn } from '../turn/turn.ts'
 import { followCall } from '../keep/long/follow-call.ts'
 import { joinSignals } from './join-signals.ts'
+import { toWorker } from './to-worker.ts'
 import type { SessionSeed } from './session-seed.ts'
 
 /** The calls of a session: those that run, and how each begins and ends. */
@@ -37,6 +38,8 @@ export interface SessionCalls {
   /** A call that an agent runs itself, which counts as one of the session. `keeps` says whether its question waits in the store. */
   observed(request: CallRequest, keeps: boolean): Called
   abort(id: string, reason: string | undefined): boolean
+  /** Lets a stop reach what runs, jobs too; each call that starts does. */
+  watch(): void
   /** Resolves when none runs. */
   settled(): Promise<void>
 }
@@ -69,6 +72,8 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
   let made = 0
   let idle: (() => void) | undefined
   const scope = createScope(seed, session)
+  const abort: SessionCalls['abort'] = (id, reason) => abortCalls(running, endings, { id, reason })
+  const worker = toWorker(session, { running, abort })
   const settle = (call: Call, result: ToolResult): ToolResult => {
     running.delete(call)
     endings.aborted.delete(call.id)
@@ -106,6 +111,7 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
       const call = begin(request, origin, own)
       running.add(call)
       onStart()
+      own.tenant.stops.add(worker)
       const settled = (result: ToolResult) => settle(call, result)
       const called = startCall(call, own.tenant.tick(), {
         ...toWithin(request, inTurn),
@@ -132,7 +138,8 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
       made++
       return { ...look(request, 'llm'), parks: keeps && 'anew' }
     },
-    abort: (id, reason) => abortCalls(running, endings, { id, reason }),
+    abort,
+    watch: () => seed.tenant().stops.add(worker),
     async settled() {
       if (running.size > 0) await new Promise<void>((resolve) => (idle = resolve))
     },

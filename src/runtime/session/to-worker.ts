@@ -1,9 +1,12 @@
 import type { SessionState } from '../state/scope.ts'
 import type { RunningWork, Worker } from '../stops/work-book.ts'
-import type { SessionCalls } from './session-calls.ts'
+import type { Call } from '../../contract/base/call.ts'
 
 /** What runs in a session, for one who stops it: its calls, and its jobs. */
-export function toWorker(session: SessionState, calls: Pick<SessionCalls, 'running' | 'abort'>): Worker {
+export function toWorker(
+  session: SessionState,
+  calls: { readonly running: ReadonlySet<Call>; abort(id: string, reason: string | undefined): unknown },
+): Worker {
   const about = (tool: string): Pick<RunningWork, 'tool' | 'source'> => ({
     tool,
     source: session.find(tool, 'canonical')?.source,
