@@ -5,7 +5,8 @@ import type { CallRequest } from '../../contract/call-request.ts'
 import { callError } from '../../kit/result/call-error.ts'
 import { runCall } from '../call/pipeline.ts'
 import { record } from '../call/steps/record.ts'
-import { toCall, toRawId } from '../call/to-call.ts'
+import { toCall } from '../call/to-call.ts'
+import { abortCalls } from './abort-calls.ts'
 import { partOf, type Requested } from '../state/part-of.ts'
 import { halt, startCall, type Called, type CallerOptions, type Halted } from '../state/call-state.ts'
 import type { Endings } from '../state/endings.ts'
@@ -72,8 +73,7 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
   let made = 0
   let idle: (() => void) | undefined
   const scope = createScope(seed, session)
-  const abort: SessionCalls['abort'] = (id, reason) => abortCalls(running, endings, { id, reason })
-  const worker = toWorker(session, { running, abort })
+  const worker = toWorker(session, running)
   const settle = (call: Call, result: ToolResult): ToolResult => {
     running.delete(call)
     endings.aborted.delete(call.id)
@@ -138,26 +138,12 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
       made++
       return { ...look(request, 'llm'), parks: keeps && 'anew' }
     },
-    abort,
+    abort: (id, reason) => abortCalls(running, endings, { id, reason }),
     watch: () => seed.tenant().stops.add(worker),
     async settled() {
       if (running.size > 0) await new Promise<void>((resolve) => (idle = resolve))
     },
   }
-}
-
-/** Whether one of these calls has this id, of Handrail or of the provider. */
-function abortCalls(
-  running: ReadonlySet<Call>,
-  { aborted, listeners }: Endings,
-  { id, reason }: { id: string; reason: string | undefined },
-): boolean {
-  const found = [...running].filter((call) => call.id === id || call.toolCallId === toRawId(id))
-  for (const call of found) {
-    aborted.set(call.id, reason)
-    for (const listener of listeners) listener(call.id)
-  }
-  return found.length > 0
 }
 
 /** The scope of now: the same object for as long as nothing changed. */
