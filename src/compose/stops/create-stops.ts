@@ -21,7 +21,7 @@ import { checkStop } from './check-stop.ts'
 /** What stops stand on. */
 export interface StopSurroundings {
   readonly store: Store
-  readonly evidence: Evidence
+  readonly evidence: Pick<Evidence, 'tell'>
   readonly announce: (note: NoteRecord) => void
   readonly redact: (text: string) => string
   readonly logError: (cause: unknown) => void
