@@ -119,7 +119,11 @@ async function follow(
   watch.answer()
   if (late !== 'ended') {
     free()
-    return toRan(admitted, late.value, { error: endedError(ended, admitted, scope), reason: ended })
+    return toRan(admitted, late.value, {
+      error: endedError(ended, admitted, scope),
+      reason: ended,
+      said: scope.session.endings.aborted.get(admitted.call.id),
+    })
   }
   admitted.waitedMs = watch.heldMs
   const error = ignoredAbort(ended, admitted.registered.definition.name, abortGraceMs)
