@@ -12,6 +12,7 @@ import { OverviewPage } from './pages/overview.tsx'
 import { RunPage, RunsPage } from './pages/runs.tsx'
 import { ServersPage } from './pages/servers.tsx'
 import { ToolPage, ToolsPage } from './pages/tools.tsx'
+import { PauseBanner } from './parts/pause-banner.tsx'
 import { followLinks, path } from './route.ts'
 
 const places = [
@@ -57,6 +58,7 @@ function Console() {
           {!isConnected.value && <span class="warn"> · reconnecting…</span>}
         </span>
       </header>
+      <PauseBanner />
       <main id="main">
         <Page />
       </main>

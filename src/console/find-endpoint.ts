@@ -7,6 +7,7 @@ import { ownEndpoints } from './api/me.ts'
 import { overviewEndpoints } from './api/overview.ts'
 import { runEndpoints } from './api/runs.ts'
 import { serverEndpoints } from './api/servers.ts'
+import { stopEndpoints } from './api/stops.ts'
 import { toolEndpoints } from './api/tools.ts'
 import type { Endpoint } from './base/endpoint.ts'
 
@@ -18,6 +19,7 @@ export const endpoints: readonly Endpoint[] = [
   ...runEndpoints,
   ...toolEndpoints,
   ...serverEndpoints,
+  ...stopEndpoints,
   ...evidenceEndpoints,
   ...overviewEndpoints,
   ...budgetEndpoints,

@@ -39,7 +39,7 @@ export function withStops(
   given: CommandLine,
   act: (stops: Stops, store: Store) => Promise<number>,
 ): Promise<number> {
-  const { text: redact } = createRedactor([])
+  const redactor = createRedactor([])
   return withEvidence(
     findPlaces(given),
     async ({ store }) => {
@@ -47,7 +47,7 @@ export function withStops(
         store,
         evidence: { tell: (record, changes) => store.append([{ record, body: null }], changes) },
         announce: () => {},
-        redact,
+        redact: (text) => redactor.text(text),
         logError: (cause) => process.stderr.write(`handrail: ${showSafely(messageOf(cause))}\n`),
         findTenantIssue: () => undefined,
         now: Date.now,
