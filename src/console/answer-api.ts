@@ -45,7 +45,7 @@ export async function answerApi(
   const { body: schema } = endpoint
   const forged = schema === undefined ? undefined : refuseForged(request, visitor)
   if (forged !== undefined) return forged
-  const body = schema === undefined ? {} : await readChange(request, schema, router.checker)
+  const body = schema === undefined ? {} : await readChange(request, endpoint, router.checker)
   if (body instanceof Response) return body
   const answer = await endpoint.run({ visitor, path, query: searchParams, body, parts: router })
   return answer instanceof Response ? answer : answerJson(answer)

@@ -5,6 +5,8 @@ import { callEndpoints } from './api/calls.ts'
 import { evidenceEndpoints } from './api/evidence.ts'
 import { ownEndpoints } from './api/me.ts'
 import { overviewEndpoints } from './api/overview.ts'
+import { policyEndpoints } from './api/policy.ts'
+import { policyVersionEndpoints } from './api/policy-versions.ts'
 import { runEndpoints } from './api/runs.ts'
 import { serverEndpoints } from './api/servers.ts'
 import { stopEndpoints } from './api/stops.ts'
@@ -23,6 +25,8 @@ export const endpoints: readonly Endpoint[] = [
   ...evidenceEndpoints,
   ...overviewEndpoints,
   ...budgetEndpoints,
+  ...policyEndpoints,
+  ...policyVersionEndpoints,
 ]
 
 /** What answers a request, and the parts of its path; or that nothing does. */

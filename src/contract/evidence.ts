@@ -37,6 +37,7 @@ export type EventName =
   | 'consent_given'
   | 'consent_revoked'
   | 'policy_changed'
+  | 'policy_saved'
   | 'worktree_removed'
   | 'policy_refused'
   | 'outcome_resolved'

@@ -1,5 +1,10 @@
+import { existsSync } from 'node:fs'
 import { userInfo } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { loadFile } from '../../config/load-configuration.ts'
+import { policyCasesForm, type PolicyCase } from '../../config/policy-cases.ts'
+import type { PolicyBook } from '../../config/policy-file/policy-book.ts'
 import type { Runtime } from '../../contract/runtime.ts'
 import type { Site } from '../../contract/mcp/site.ts'
 import { explainCall } from '../../compose/replay/explain-call.ts'
@@ -17,7 +22,11 @@ import type { Places } from './wire.ts'
 /** The console of a runtime, for the server to hang on. */
 export function openConsole(
   runtime: Runtime,
-  { places, servers }: Pick<ConsoleParts, 'servers'> & { readonly places: Places },
+  {
+    places,
+    servers,
+    book,
+  }: Pick<ConsoleParts, 'servers'> & { readonly places: Places; readonly book: PolicyBook },
 ): Site {
   const { store } = runtime
   return createConsole({
@@ -28,9 +37,20 @@ export function openConsole(
     checker: createSchemaChecker(),
     version: packageVersion(),
     verify: createVerifier(places),
+    policy: {
+      book,
+      wire: (policy) => wireSimulation(places, policy),
+      cases: () => readCases(places.home),
+    },
     explain: async (call, tenant) =>
       explainCall({ store, call, tenant, runtime: await wireSimulation(places) }),
   })
+}
+
+/** The cases that the person keeps beside the policy; none if there is no such file. */
+function readCases(home: string): readonly PolicyCase[] {
+  const path = join(home, 'policy-cases.json')
+  return existsSync(path) ? loadFile(path, policyCasesForm, createSchemaChecker()).cases : []
 }
 
 /** A link that lets the user of this machine into the console, once. */

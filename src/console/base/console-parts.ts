@@ -1,5 +1,9 @@
 import type { Verification } from '../../contract/evidence.ts'
 import type { Runtime } from '../../contract/runtime.ts'
+import type { RuntimeOptions } from '../../compose/options/runtime-options.ts'
+import type { PolicyCase } from '../../config/policy-cases.ts'
+import type { PolicyBook } from '../../config/policy-file/policy-book.ts'
+import type { Policy } from '../../contract/policy.ts'
 import type { McpFeed } from '../../compose/sources/mcp-tools.ts'
 import type { CallExplanation } from '../../compose/replay/explain-call.ts'
 
@@ -12,6 +16,17 @@ export interface ConsoleParts {
   readonly explain: (call: string, tenant: string) => Promise<CallExplanation | undefined>
   /** Holds the chain of a tenant, or all, against their hashes and signatures, while calls go on. */
   readonly verify: (tenant: string | undefined) => Promise<Verification>
+  readonly policy: PolicyDesk
   /** Of Handrail. */
   readonly version: string
+}
+
+/** The policy of the runtime: where it comes from, and what it is tried with. */
+export interface PolicyDesk {
+  /** The file that it comes from. Undefined if a program gives it. */
+  readonly book: PolicyBook | undefined
+  /** What decides about calls that no caller makes, with this policy, or with the runtime's own. */
+  readonly wire: (policy?: Policy) => Promise<RuntimeOptions>
+  /** Cases that a policy is held against before it is saved. Throws a SetupError if they cannot be used. */
+  readonly cases: () => readonly PolicyCase[]
 }

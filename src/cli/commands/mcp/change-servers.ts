@@ -14,7 +14,7 @@ import { exitCodes } from '../../base/exit-codes.ts'
 import { showLine } from '../../base/show-safely.ts'
 import { UsageError } from '../../base/usage-error.ts'
 import { isWanted, openFile, refused, say, writeChange, type OpenFile } from '../../files/change-file.ts'
-import { insertAt, removeAt } from '../../files/edit-json.ts'
+import { insertAt, removeAt } from '../../../kit/json/edit-json.ts'
 import { findPlaces, makeHome } from '../../setup/wire.ts'
 import type { ToolsVerb } from '../tools/verb.ts'
 
