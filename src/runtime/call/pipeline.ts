@@ -51,7 +51,8 @@ export async function runCall(called: Called, scope: CallScope): Promise<ToolRes
 
   let checked = checkOutput(ran, scope)
   if (checked instanceof Promise) checked = await checked
-  return record(checked, scope)
+  const recorded = record(checked, scope)
+  return recorded instanceof Promise ? await recorded : recorded
 }
 
 /** How a preflight differs from a call: it takes no key and waits for no call, and hooks are told. */

@@ -87,9 +87,7 @@ function callTool(start: () => unknown, context: ToolContext): unknown {
 
 /** Whether it is a promise of the engine, of which nothing was changed. */
 function isPlainPromise(value: unknown): value is Promise<unknown> {
-  return (
-    value instanceof Promise && value.constructor === Promise && value.then === Promise.prototype.then
-  )
+  return value instanceof Promise && value.constructor === Promise && value.then === Promise.prototype.then
 }
 
 /** What a tool made of a promise may answer several times, or throw: a promise of the engine does not. */
