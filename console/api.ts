@@ -2,6 +2,7 @@ import { signal } from '@preact/signals'
 import type { BudgetRow, ConsentRow } from '../src/console/api/budget-rows.ts'
 import type { CallRow } from '../src/console/api/call-row.ts'
 import type { ChainRow, NoteRow, Verified } from '../src/console/api/evidence-rows.ts'
+import type { AbortedRow, PauseRow } from '../src/console/api/pause-row.ts'
 import type { PendingApproval } from '../src/contract/pending-approval.ts'
 import type { StoredRun, TranscriptNode } from '../src/contract/agent-run.ts'
 import type { EvidenceRecord } from '../src/contract/evidence.ts'
@@ -25,6 +26,7 @@ import type {
 
 export type { FaultRow, ForesightRow, PolicyPage, RuleRow, SuggestionRow, VersionRow }
 export type { FaultyEntry, Overview, ServerRow }
+export type { AbortedRow, PauseRow }
 export type { BudgetRow, CallRow, ChainRow, ConsentRow, NoteRow, Verified }
 export type { PendingApproval, StoredRun, TranscriptNode, EvidenceRecord, Json, JsonObject }
 

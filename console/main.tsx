@@ -13,6 +13,7 @@ import { PolicyPage } from './pages/policy.tsx'
 import { RunPage, RunsPage } from './pages/runs.tsx'
 import { ServersPage } from './pages/servers.tsx'
 import { ToolPage, ToolsPage } from './pages/tools.tsx'
+import { PauseBanner } from './parts/pause-banner.tsx'
 import { followLinks, path } from './route.ts'
 
 const places = [
@@ -59,6 +60,7 @@ function Console() {
           {!isConnected.value && <span class="warn"> · reconnecting…</span>}
         </span>
       </header>
+      <PauseBanner />
       <main id="main">
         <Page />
       </main>

@@ -24,6 +24,16 @@ export { importRules, type ImportOptions } from './config/import-rules/import-ru
 export type { ImportedRules, ImportNote } from './config/import-rules/imported-rules.ts'
 export type { Profile } from './contract/base/profile.ts'
 export type { Consent, ConsentRequest, Consents } from './contract/consent.ts'
+export type {
+  Aborted,
+  AbortRequest,
+  AbortScope,
+  Pause,
+  PauseRequest,
+  RunningCallRow,
+  Stops,
+  StopScope,
+} from './contract/base/stop.ts'
 export type { AuthorisationAnswer, AuthorisationRequest, DecisionPoint } from './contract/decision-point.ts'
 export type {
   CommandHook,

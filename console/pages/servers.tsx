@@ -1,5 +1,6 @@
 import type { FaultyEntry, ServerRow } from '../api.ts'
 import { Fault } from '../parts/fault.tsx'
+import { StopButton } from '../parts/stop-button.tsx'
 import { Value } from '../parts/text.tsx'
 import { useAsked } from '../parts/use-asked.ts'
 
@@ -64,6 +65,7 @@ function Server({
         </span>
         {wantsLogin && <span class="tag danger">login needed</span>}
       </h2>
+      <StopButton what={server} scope={{ server }} />
       {fault !== undefined && <p class="danger">{fault}</p>}
       {remedy !== undefined && <Value value={remedy} label={`What to do about ${server}`} />}
       {leftOut.map(({ tool, message }) => (

@@ -9,6 +9,7 @@ import { policyEndpoints } from './api/policy.ts'
 import { policyVersionEndpoints } from './api/policy-versions.ts'
 import { runEndpoints } from './api/runs.ts'
 import { serverEndpoints } from './api/servers.ts'
+import { stopEndpoints } from './api/stops.ts'
 import { toolEndpoints } from './api/tools.ts'
 import type { Endpoint } from './base/endpoint.ts'
 
@@ -20,6 +21,7 @@ export const endpoints: readonly Endpoint[] = [
   ...runEndpoints,
   ...toolEndpoints,
   ...serverEndpoints,
+  ...stopEndpoints,
   ...evidenceEndpoints,
   ...overviewEndpoints,
   ...budgetEndpoints,

@@ -15,6 +15,8 @@ export type EventName =
   | 'aborted_tools'
   | 'tool_ended'
   | 'call_aborted'
+  | 'calls_paused'
+  | 'calls_resumed'
   | 'permission_failed'
   | 'session_started'
   | 'session_ended'

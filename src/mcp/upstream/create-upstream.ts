@@ -75,7 +75,7 @@ export function createUpstream(
       unwritable = await findUnwritable(server, host, firstTenant).catch(() => allWritable)
     },
     ...createUpstreamRequests({
-      server,
+      ...shared,
       connections,
       onCall: (tenant) => void (tenant === firstTenant && onCall?.()),
     }),
