@@ -1,8 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
+import { createClient, textOf } from '../mcp/connect.ts'
 import { openOffice } from '../support/approved.ts'
+import { atEnd } from '../support/at-end.ts'
 import { handrail, makePlace, type Place } from '../support/command-line.ts'
 import { askApi, caller, enter, keepBrowser, openPage, startConsole } from '../support/console.ts'
 
@@ -252,4 +255,36 @@ test('a rule for a policy that changed meanwhile is neither added nor is anythin
   expect(policyOf(place)).toBe('{ }')
   expect((await change(path, { digest: approval?.digest, policy: offered.digest })).status).toBe(200)
   expect(office.runtime.approvals.find(approval?.id ?? '')).toMatchObject({ state: 'allowed' })
+})
+
+test('the call of an MCP client is allowed as a rule in its gateway: the client comes back with it, and its next one is not asked about', async () => {
+  const { place, link, origin } = await startOffice({
+    'policy.json': { approvers: [{ tools: ['code.*'], approvers: [me] }] },
+    'gateway.json': { tokens: [caller('ann')] },
+  })
+  const client = createClient({ era: 'modern' })
+  const requestInit = { headers: { authorization: 'Bearer hr_ann' } }
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${origin}/mcp`), { requestInit }))
+  atEnd(() => client.close())
+  const write = async (content: string): Promise<string> =>
+    textOf(
+      (await client.callTool({
+        name: 'code__write_file',
+        arguments: { path: 'a.md', content, overwrite: true },
+      })) as never,
+    )
+  expect(await write('one')).toContain('POLICY.APPROVAL_PENDING')
+  const { api, change } = await enter(link)
+  const [approval] = (await api('/approvals')).body.approvals
+  const path = `/approvals/${approval.id}/rule`
+  const { digest, suggestion } = (await api(path)).body
+  expect(suggestion.rule.tools).toEqual(['code.write_file'])
+  const done = await change(path, { digest: approval.digest, policy: digest, reason: 'fine' })
+  expect(done.body).toMatchObject({ version: 2, approval: { state: 'allowed' } })
+  await expect.poll(async () => (await api('/policy')).body.version).toBe(2)
+  expect(await write('one')).toContain('a.md')
+  expect(await write('two')).not.toContain('APPROVAL_PENDING')
+  expect(readFileSync(join(place.project, 'a.md'), 'utf8')).toBe('two')
+  const hits = async () => (await api('/policy')).body.rules.map((rule: { hits: number }) => rule.hits)
+  expect(await hits()).toEqual([2])
 })
