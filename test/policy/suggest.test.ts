@@ -240,8 +240,7 @@ test('a rule that the policy would not take is not suggested, and calls that a s
   expect(suggested).toMatchObject([
     { approved: { length: 2 }, others: [{ was: 'allowed', by: 'consent/standing-consent' }] },
   ])
-  const [{ rule }] = suggested as [{ rule: object }]
-  const opposite = { ...rule, id: 'never', effect: 'ask' as const }
+  const opposite = { ...suggested[0]?.rule, id: 'never', effect: 'ask' as const }
   const refused = await suggestRules({
     store: runtime.store,
     runtime: { ...options, policy: { rules: [opposite] } },

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { createSimulation } from '../simulation/create-simulation.ts'
 import { codeTools } from '../sources/code-tools.ts'
+import { createJudge } from './create-judge.ts'
 import type { JudgedCall } from './judged-call.ts'
 import { openTrial } from './try-rule.ts'
 
@@ -18,6 +19,7 @@ test('a rule on a command that only looks does not help one that wrote, and does
   const runtime = { project, tools: [codeTools()] }
   const present = await createSimulation(runtime)
   ends.push(() => present.close())
+  const judge = createJudge(present, false)
   const obstacleOf = async (argv: readonly string[], wrote: boolean): Promise<string | undefined> => {
     const executable = `/usr/bin/${argv[0]}`
     const call: JudgedCall = {
@@ -39,7 +41,7 @@ test('a rule on a command that only looks does not help one that wrote, and does
       tools: ['code.run_command'],
       commands: [argv.join(' ')],
     }
-    const trial = await openTrial({ tenant: 'local', rule, runtime, present })
+    const trial = await openTrial({ tenant: 'local', rule, runtime, judge })
     if ('reason' in trial) return trial.reason
     ends.push(() => trial.close())
     return trial.findObstacle(call)
