@@ -1,29 +1,48 @@
 import { userInfo } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { SetupError } from '../../contract/base/errors.ts'
+import { everyTenant } from '../../contract/mcp/console-login.ts'
+import type { GatewayConfiguration } from '../../contract/mcp/serving.ts'
 import type { Runtime } from '../../contract/runtime.ts'
 import type { Site } from '../../contract/mcp/site.ts'
 import { explainCall } from '../../compose/replay/explain-call.ts'
 import { readAssets } from '../../console/assets.ts'
 import type { ConsoleParts } from '../../console/base/console-parts.ts'
 import { createConsole } from '../../console/create-console.ts'
+import { openLogin, type Login } from '../../console/entry/open-login.ts'
 import { openVisits } from '../../console/entry/visits.ts'
 import { ownFile } from '../../kit/own-file.ts'
 import { packageVersion } from '../../mcp/server/session/package-version.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { createVerifier } from './verify-in-thread.ts'
 import { wireSimulation } from './wire-simulation.ts'
-import type { Places } from './wire.ts'
+import { readEnvironment, type Places } from './wire.ts'
+
+/** The console on a server that lives while who gets in changes. */
+export interface OpenConsole {
+  readonly site: Site
+  /** Prepares what `gateway.json` says now, and returns what puts it in force. Throws a `SetupError` if that cannot be. */
+  prepare(gateway: GatewayConfiguration): () => void
+}
 
 /** The console of a runtime, for the server to hang on. */
 export function openConsole(
   runtime: Runtime,
-  { places, servers }: Pick<ConsoleParts, 'servers'> & { readonly places: Places },
-): Site {
+  {
+    places,
+    servers,
+    gateway,
+  }: Pick<ConsoleParts, 'servers'> & { readonly places: Places; readonly gateway: GatewayConfiguration },
+): OpenConsole {
   const { store } = runtime
-  return createConsole({
+  let inForce = { gateway, login: toLogin(gateway) }
+  const login = (): Login | undefined => inForce.login
+  const site = createConsole({
     runtime,
     servers,
-    visits: openVisits(store),
+    gateway: () => inForce.gateway,
+    login,
+    visits: openVisits(store, () => inForce.login?.options),
     assets: readAssets(fileURLToPath(ownFile('dist/console'))),
     checker: createSchemaChecker(),
     version: packageVersion(),
@@ -31,14 +50,40 @@ export function openConsole(
     explain: async (call, tenant) =>
       explainCall({ store, call, tenant, runtime: await wireSimulation(places) }),
   })
+  return {
+    site,
+    prepare(next) {
+      const prepared = { gateway: next, login: toLogin(next) }
+      return () => {
+        inForce = prepared
+      }
+    },
+  }
+}
+
+/** The provider that `gateway.json` names. Throws a `SetupError` if its secret is not there. */
+export function toLogin({ console: serving }: GatewayConfiguration): Login | undefined {
+  if (serving === undefined) return undefined
+  const { clientSecret } = serving.login
+  const secret = clientSecret === undefined ? undefined : readEnvironment(clientSecret)
+  if (clientSecret !== undefined && (secret === undefined || secret === ''))
+    throw new SetupError('invalid_configuration', 'The file cannot be used:', [
+      {
+        pointer: 'gateway.json#/console/login/clientSecret',
+        code: 'missing',
+        message: `The environment variable "${clientSecret}" has no secret of the client. Set it.`,
+      },
+    ])
+  return openLogin(serving, secret)
 }
 
 /** A link that lets the user of this machine into the console, once. */
 export async function inviteToConsole({ store }: Pick<Runtime, 'store'>, server: string): Promise<string> {
-  const link = await openVisits(store).invite({
-    actor: userInfo().username,
-    role: 'admin',
-    tenant: undefined,
+  const { username } = userInfo()
+  const link = await openVisits(store, () => undefined).invite({
+    actor: username,
+    name: username,
+    by: new Map([[everyTenant, 'admin']]),
   })
   return new URL(`/enter?link=${link}`, server).href
 }

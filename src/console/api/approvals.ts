@@ -2,7 +2,7 @@ import { SetupError } from '../../contract/base/errors.ts'
 import type { PendingApproval } from '../../contract/pending-approval.ts'
 import { findCalls } from '../../evidence/find-calls.ts'
 import { answerProblem } from '../base/answers.ts'
-import { endpoint, type Asked, type Endpoint } from '../base/endpoint.ts'
+import { endpoint, type Asked, type Endpoint, type Question } from '../base/endpoint.ts'
 import { sees } from '../base/roles.ts'
 import { callRow, toRow } from './call-row.ts'
 import { toJsonObject } from '../base/to-json-object.ts'
@@ -15,6 +15,7 @@ const list = endpoint({
   path: '/api/approvals',
   summary: 'The questions that wait for a person, the oldest deadline first.',
   role: 'viewer',
+  reach: 'each',
   query: { state: `One of ${states.join(', ')}. Default: waiting.`, session: 'Only of this session.' },
   answer: {
     type: 'object',
@@ -28,10 +29,10 @@ const list = endpoint({
     const session = query.get('session')
     const found = runtime.approvals.list({
       state,
-      ...(visitor.tenant !== undefined && { tenant: visitor.tenant }),
       ...(session !== null && { session }),
     })
-    const sorted = found.toSorted((one, other) => one.expiresAt - other.expiresAt)
+    const own = found.filter(({ tenant }) => sees(visitor, tenant))
+    const sorted = own.toSorted((one, other) => one.expiresAt - other.expiresAt)
     return { approvals: sorted.map(toJsonObject) }
   },
 })
@@ -45,6 +46,7 @@ const show = endpoint({
   summary:
     'A question: what happened just before in its session, and how often its tool was let through or denied before.',
   role: 'viewer',
+  reach: ofFound,
   answer: {
     type: 'object',
     properties: {
@@ -85,6 +87,7 @@ const decide = endpoint({
   path: '/api/approvals/{id}',
   summary: 'Answers a question. The first answer wins; the evidence says whose it was.',
   role: 'approver',
+  reach: ofFound,
   body: {
     type: 'object',
     properties: {
@@ -118,7 +121,12 @@ const decide = endpoint({
 
 type Given = Parameters<Asked['parts']['runtime']['approvals']['decide']>[1]
 
-function findSeen({ visitor, path, parts }: Asked): PendingApproval | Response {
+function ofFound(question: Question): readonly string[] | Response {
+  const found = findSeen(question)
+  return found instanceof Response ? found : [found.tenant]
+}
+
+function findSeen({ visitor, path, parts }: Question): PendingApproval | Response {
   const found = parts.runtime.approvals.find(path['id'] ?? '')
   if (found !== undefined && sees(visitor, found.tenant)) return found
   return answerProblem({

@@ -1,5 +1,7 @@
 import type { Verification } from '../../contract/evidence.ts'
+import type { GatewayConfiguration } from '../../contract/mcp/serving.ts'
 import type { Runtime } from '../../contract/runtime.ts'
+import type { Visits } from '../entry/visits.ts'
 import type { McpFeed } from '../../compose/sources/mcp-tools.ts'
 import type { CallExplanation } from '../../compose/replay/explain-call.ts'
 
@@ -12,6 +14,10 @@ export interface ConsoleParts {
   readonly explain: (call: string, tenant: string) => Promise<CallExplanation | undefined>
   /** Holds the chain of a tenant, or all, against their hashes and signatures, while calls go on. */
   readonly verify: (tenant: string | undefined) => Promise<Verification>
+  /** Who may connect and get in, as it is in force now. */
+  readonly gateway: () => GatewayConfiguration
+  /** The visits that go on, and what ends one. */
+  readonly visits: Pick<Visits, 'list' | 'end'>
   /** Of Handrail. */
   readonly version: string
 }
