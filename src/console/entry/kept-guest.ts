@@ -25,7 +25,7 @@ export function toKept({ actor, name, by }: Guest, ms: number): Kept {
   const about = { actor, name, since, expiresAt: since + ms }
   if (by instanceof Map) return { ...about, person: null, roles: Object.fromEntries(by) }
   const { issuer, client, claims } = by
-  const texts = Object.entries(claims).map(([claim, all]) => [claim, [...all]] as const)
+  const texts = Object.entries(claims).map(([claim, all]): [string, string[]] => [claim, [...all]])
   return { ...about, person: { issuer, client, claims: Object.fromEntries(texts) }, roles: {} }
 }
 
