@@ -1,4 +1,5 @@
 import { answerProblem } from './base/answers.ts'
+import { accessEndpoints } from './api/access.ts'
 import { approvalEndpoints } from './api/approvals.ts'
 import { budgetEndpoints } from './api/budgets.ts'
 import { callEndpoints } from './api/calls.ts'
@@ -21,6 +22,7 @@ export const endpoints: readonly Endpoint[] = [
   ...evidenceEndpoints,
   ...overviewEndpoints,
   ...budgetEndpoints,
+  ...accessEndpoints,
 ]
 
 /** What answers a request, and the parts of its path; or that nothing does. */

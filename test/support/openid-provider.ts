@@ -53,6 +53,7 @@ export async function serveProvider(
       email: ['email', 'email_verified'],
       groups: ['groups', 'realm'],
     },
+    ttl: { Interaction: 600, Grant: 600, Session: 600, AccessToken: 600, IdToken: 600 },
     conformIdTokenClaims: false,
     interactions: { url: (_context: Context, { uid }: { uid: string }) => `/who/${uid}` },
     findAccount: (_context: Context, accountId: string) => ({

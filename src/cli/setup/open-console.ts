@@ -3,6 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { SetupError } from '../../contract/base/errors.ts'
 import { everyTenant } from '../../contract/mcp/console-login.ts'
 import type { GatewayConfiguration } from '../../contract/mcp/serving.ts'
+import type { Policy } from '../../contract/policy.ts'
+import { loadConfiguration } from '../../config/load-configuration.ts'
 import type { Runtime } from '../../contract/runtime.ts'
 import type { Site } from '../../contract/mcp/site.ts'
 import { explainCall } from '../../compose/replay/explain-call.ts'
@@ -41,6 +43,7 @@ export function openConsole(
     runtime,
     servers,
     gateway: () => inForce.gateway,
+    policy: () => readPolicy(places),
     login,
     visits: openVisits(store, () => inForce.login?.options),
     assets: readAssets(fileURLToPath(ownFile('dist/console'))),
@@ -58,6 +61,15 @@ export function openConsole(
         inForce = prepared
       }
     },
+  }
+}
+
+function readPolicy(places: Places): Policy {
+  try {
+    return loadConfiguration(places, createSchemaChecker()).policy
+  } catch (error) {
+    if (error instanceof SetupError) return {}
+    throw error
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Verification } from '../../contract/evidence.ts'
 import type { GatewayConfiguration } from '../../contract/mcp/serving.ts'
+import type { Policy } from '../../contract/policy.ts'
 import type { Runtime } from '../../contract/runtime.ts'
 import type { Visits } from '../entry/visits.ts'
 import type { McpFeed } from '../../compose/sources/mcp-tools.ts'
@@ -16,6 +17,8 @@ export interface ConsoleParts {
   readonly verify: (tenant: string | undefined) => Promise<Verification>
   /** Who may connect and get in, as it is in force now. */
   readonly gateway: () => GatewayConfiguration
+  /** The policy, as its file says it now; with nothing in it while the file cannot be used, and the one of before holds. */
+  readonly policy: () => Policy
   /** The visits that go on, and what ends one. */
   readonly visits: Pick<Visits, 'list' | 'end'>
   /** Of Handrail. */
