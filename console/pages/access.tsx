@@ -124,12 +124,14 @@ function Callers({ callers, oauth, isOpen }: Access) {
       )}
       {callers.length > 0 && (
         <table aria-label="Tokens">
-          <TableHead columns={['Token', 'Actor', 'Tenant', 'Approves', 'Expires']} />
+          <TableHead columns={['Token', 'Tenant', 'Approves', 'Expires']} />
           <tbody>
             {callers.map(({ id, actor, tenant, approver, expiresAt, state }) => (
               <tr key={id}>
-                <td>{id}</td>
-                <td>{actor}</td>
+                <td>
+                  {id}
+                  {actor !== id && <small> as {actor}</small>}
+                </td>
                 <td>{tenant}</td>
                 <td>{approver ? 'yes' : 'no'}</td>
                 <td class={state === 'expired' ? 'danger' : undefined}>

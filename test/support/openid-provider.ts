@@ -94,7 +94,9 @@ export async function serveProvider(
 function ask(response: ServerResponse, names: readonly string[]): void {
   const buttons = names.map((name) => `<button name="as" value="${name}">${name}</button>`)
   response.setHeader('content-type', 'text/html; charset=utf-8')
-  response.end(`<!doctype html><title>Who?</title><form>${buttons.join('')}</form>`)
+  response.end(
+    `<!doctype html><title>Who?</title><link rel="icon" href="data:,"><form>${buttons.join('')}</form>`,
+  )
 }
 
 /** What the provider answers of an ID token becomes another one. */

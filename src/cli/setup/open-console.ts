@@ -11,14 +11,15 @@ import { explainCall } from '../../compose/replay/explain-call.ts'
 import { readAssets } from '../../console/assets.ts'
 import type { ConsoleParts } from '../../console/base/console-parts.ts'
 import { createConsole } from '../../console/create-console.ts'
-import { openLogin, type Login } from '../../console/entry/open-login.ts'
+import type { Login } from '../../console/entry/open-login.ts'
 import { openVisits } from '../../console/entry/visits.ts'
 import { ownFile } from '../../kit/own-file.ts'
 import { packageVersion } from '../../mcp/server/session/package-version.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { createVerifier } from './verify-in-thread.ts'
 import { wireSimulation } from './wire-simulation.ts'
-import { readEnvironment, type Places } from './wire.ts'
+import { toLogin } from './to-login.ts'
+import type { Places } from './wire.ts'
 
 /** The console on a server that lives while who gets in changes. */
 export interface OpenConsole {
@@ -71,22 +72,6 @@ function readPolicy(places: Places): Policy {
     if (error instanceof SetupError) return {}
     throw error
   }
-}
-
-/** The provider that `gateway.json` names. Throws a `SetupError` if its secret is not there. */
-export function toLogin({ console: serving }: GatewayConfiguration): Login | undefined {
-  if (serving === undefined) return undefined
-  const { clientSecret } = serving.login
-  const secret = clientSecret === undefined ? undefined : readEnvironment(clientSecret)
-  if (clientSecret !== undefined && (secret === undefined || secret === ''))
-    throw new SetupError('invalid_configuration', 'The file cannot be used:', [
-      {
-        pointer: 'gateway.json#/console/login/clientSecret',
-        code: 'missing',
-        message: `The environment variable "${clientSecret}" has no secret of the client. Set it.`,
-      },
-    ])
-  return openLogin(serving, secret)
 }
 
 /** A link that lets the user of this machine into the console, once. */

@@ -1,5 +1,5 @@
 import type { Store } from '../../contract/store.ts'
-import { messageOf } from '../../kit/text/message-of.ts'
+import { describeCause } from '../../kit/text/describe-cause.ts'
 import { shorten } from '../../kit/text/shorten.ts'
 import { showControlsInLine } from '../../kit/text/show-controls.ts'
 import { onlyGet } from '../base/answers.ts'
@@ -192,11 +192,9 @@ function notBegunHere(): Response {
   })
 }
 
-/** What went wrong, in words: providers and libraries put the reason below. */
+/** What went wrong, in words: libraries put the reason below. */
 function say(error: unknown): string {
-  const { cause } = error instanceof Error ? error : { cause: undefined }
-  const below = cause instanceof Error && cause.message !== '' ? ` (${cause.message})` : ''
-  return shorten(showControlsInLine(`${messageOf(error)}${below}`), 500)
+  return shorten(showControlsInLine(describeCause(error)), 500)
 }
 
 function goTo(location: string, cookies: readonly string[] = []): Response {
