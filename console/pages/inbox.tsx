@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { me, type ApprovalDetail, type PendingApproval } from '../api.ts'
+import { may, type ApprovalDetail, type PendingApproval } from '../api.ts'
 import { waiting } from '../events.ts'
 import { CallTable } from '../parts/call-table.tsx'
 import { Fault } from '../parts/fault.tsx'
@@ -59,7 +59,7 @@ export function InboxPage() {
           </ol>
           <section class="card" aria-label={`Question about ${current.request.tool}`}>
             <Question key={current.id} approval={current} />
-            {me.value?.role === 'viewer' ? (
+            {!may('approver', current.tenant) ? (
               <p class="empty">You may look, and not decide.</p>
             ) : (
               <Answers decide={decide} reason={reason} />
@@ -76,7 +76,7 @@ function useDecision(current: PendingApproval | undefined, reason: RefObject<HTM
   const change = useChange()
   const said = useSignal('')
   const decide = async (decision: Decision): Promise<void> => {
-    if (current === undefined || me.value?.role === 'viewer') return
+    if (current === undefined || !may('approver', current.tenant)) return
     const text = reason.current?.value.trim() ?? ''
     const path = `/api/approvals/${encodeURIComponent(current.id)}`
     const given = { decision, digest: current.digest, ...(text !== '' && { reason: text }) }

@@ -1,4 +1,5 @@
 import { answerProblem } from './base/answers.ts'
+import { accessEndpoints } from './api/access.ts'
 import { approvalEndpoints } from './api/approvals.ts'
 import { budgetEndpoints } from './api/budgets.ts'
 import { callEndpoints } from './api/calls.ts'
@@ -27,6 +28,7 @@ export const endpoints: readonly Endpoint[] = [
   ...budgetEndpoints,
   ...policyEndpoints,
   ...policyVersionEndpoints,
+  ...accessEndpoints,
 ]
 
 /** What answers a request, and the parts of its path; or that nothing does. */
