@@ -17,6 +17,17 @@ import type { ConsoleRole } from '../src/contract/mcp/console-login.ts'
 import { mayDo, usualTenant, type Holder } from '../src/console/base/roles.ts'
 import type { Overview } from '../src/console/api/overview-row.ts'
 
+import type {
+  FaultRow,
+  ForesightRow,
+  PolicyPage,
+  RuleRow,
+  SuggestionRow,
+  VersionRow,
+  WithoutRuleRow,
+} from '../src/console/api/policy-rows.ts'
+
+export type { FaultRow, ForesightRow, PolicyPage, RuleRow, SuggestionRow, VersionRow }
 export type { AbortedRow, PauseRow }
 export type { Access, FaultyEntry, Overview, ServerRow }
 export type { BudgetRow, CallRow, ChainRow, ConsentRow, NoteRow, Verified }
@@ -95,6 +106,24 @@ export interface ApprovalDetail {
   readonly approval: PendingApproval
   readonly before: readonly CallRow[]
   readonly earlier: { readonly calls: number; readonly ok: number; readonly denied: number }
+}
+
+/** A rule for a question, or why there is none. */
+export interface RuleOffer {
+  readonly suggestion?: SuggestionRow
+  readonly file?: string
+  readonly digest?: string
+  readonly reason?: string
+}
+
+export interface SuggestionsAnswer {
+  readonly suggested: readonly SuggestionRow[]
+  readonly withoutRule: readonly WithoutRuleRow[]
+}
+
+export interface VersionDetail {
+  readonly text: string
+  readonly diff: string
 }
 
 export interface RunDetail {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeTools } from 'handrail'
-import { suggestRules } from 'handrail/policy'
+import { foreseePolicy, suggestRules } from 'handrail/policy'
 import type { Suggestions } from 'handrail/policy'
 import { expect, test } from 'vitest'
 import { openOffice } from '../support/approved.ts'
@@ -202,4 +202,90 @@ test('a command that only looks is let through by no rule once it wrote, and one
   expect((await suggest(place)).suggested).toMatchObject([
     { rule: { commands: ['sort -o out.txt /etc/hostname'] } },
   ])
+})
+
+test('a rule speaks of the roles of the session and of those above it, and lets no other role through', async () => {
+  const place = makePlace()
+  const { runtime, tools } = await openShop(place.store, {
+    approve: async () => ({ decision: 'allow_once', by: 'ann' }),
+    allowedTools: ['shop.*'],
+  })
+  const parent = runtime.session({ actor: 'bot' })
+  const child = runtime.session({ parent, role: 'orchestrator' })
+  const fork = runtime.session({ parent, role: 'fork', allowedTools: ['shop.refund'] })
+  for (const session of [child, child, fork, fork]) await session.call('shop.refund', { order: '1' })
+  const { suggested, withoutRule } = await suggestRules({
+    store: runtime.store,
+    runtime: { project: place.project, tools, allowedTools: ['shop.*'] },
+  })
+  expect(suggested).toMatchObject([
+    { rule: { roles: ['main', 'orchestrator'], input: { order: '1' } }, others: [] },
+  ])
+  expect(withoutRule).toMatchObject([
+    { calls: { length: 2 }, reason: expect.stringContaining('by its role') },
+  ])
+})
+
+test('a rule that the policy would not take is not suggested, and calls that a standing consent let through are told', async () => {
+  const place = makePlace()
+  const { runtime, tools } = await openShop(place.store, {
+    approve: async () => ({ decision: 'allow_once', by: 'ann' }),
+  })
+  const refund = () => runtime.session({ actor: 'bot' }).call('shop.refund', { order: '1' })
+  for (let count = 0; count < 2; count++) await refund()
+  await runtime.consents.give({ tool: 'shop.refund', givenBy: 'ann' })
+  await refund()
+  const options = { project: place.project, tools }
+  const { suggested } = await suggestRules({ store: runtime.store, runtime: options })
+  expect(suggested).toMatchObject([
+    { approved: { length: 2 }, others: [{ was: 'allowed', by: 'consent/standing-consent' }] },
+  ])
+  const [{ rule }] = suggested as [{ rule: object }]
+  const opposite = { ...rule, id: 'never', effect: 'ask' as const }
+  const refused = await suggestRules({
+    store: runtime.store,
+    runtime: { ...options, policy: { rules: [opposite] } },
+  })
+  expect(refused).toMatchObject({
+    suggested: [],
+    withoutRule: [{ reason: expect.stringMatching(/would not take it|would still ask/) }],
+  })
+})
+
+test('a program foresees another policy: what differs from the one in force, and what the same calls were decided as', async () => {
+  const place = makePlace()
+  const office = await openOffice(place)
+  await office.write('a.md')
+  await office.as().call('code.read_file', { path: 'a.md' })
+  const runtime = {
+    project: place.project,
+    tools: [codeTools()],
+    policy: { rules: [{ id: 'yes', effect: 'allow' as const, tools: ['code.write_file'] }] },
+  }
+  const { store } = office.runtime
+  const denies = {
+    rules: [{ id: 'no', effect: 'deny' as const, tools: ['code.write_file', 'code.wirte_file'] }],
+  }
+  const found = await foreseePolicy({
+    store,
+    runtime,
+    policy: denies,
+    cases: [{ tool: 'code.write_file', input: { path: 'a', content: '' }, expect: { effect: 'allow' } }],
+  })
+  expect(found).toMatchObject({
+    judged: 2,
+    different: [
+      {
+        tool: 'code.write_file',
+        was: { effect: 'ask', rule: 'write' },
+        now: { effect: 'allow', rule: 'yes' },
+        would: { effect: 'deny', rule: 'no' },
+      },
+    ],
+    notes: [{ pointer: '/rules/0/tools/1' }],
+    cases: 1,
+    failures: [{ expected: 'allow', found: 'deny by policy/no' }],
+  })
+  expect(await foreseePolicy({ store, runtime, policy: runtime.policy })).toMatchObject({ different: [] })
+  expect((await foreseePolicy({ store, runtime, policy: denies, tenants: ['acme'] })).judged).toBe(0)
 })

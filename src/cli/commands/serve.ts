@@ -238,7 +238,7 @@ async function serveOverHttp(
   }
 }
 
-/** The versions of the policy file. What stands in it now is one of them, whoever wrote it. */
+/** The versions of the policy file. What stands in it now is one of them, also if it was written by hand. */
 async function openVersions(
   { home }: Places,
   { store }: Runtime,

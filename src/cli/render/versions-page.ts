@@ -5,7 +5,7 @@ import { countOf } from './count-of.ts'
 export function toVersionsPage(versions: readonly PolicyVersion[]): string {
   const lines = versions.map(
     ({ version, at, by, reason, digest }) =>
-      `${String(version).padStart(4)}  ${new Date(at).toISOString()}  ${digest.slice(0, 12)}  ${by ?? 'found in the file'}${reason === undefined ? '' : `: ${reason}`}`,
+      `${String(version).padStart(4)}  ${new Date(at).toISOString()}  ${digest.slice(7, 19)}  ${by ?? 'found in the file'}${reason === undefined ? '' : `: ${reason}`}`,
   )
   return `${[...lines, countOf(versions.length, 'version')].join('\n')}\n`
 }

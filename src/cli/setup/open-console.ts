@@ -88,7 +88,7 @@ function readPolicy(places: Places): Policy {
   }
 }
 
-/** The cases that the person keeps beside the policy; none if there is no such file. */
+/** The cases that the person keeps beside the policy; none if that file is missing. */
 function readCases(home: string): readonly PolicyCase[] {
   const path = join(home, 'policy-cases.json')
   return existsSync(path) ? loadFile(path, policyCasesForm, createSchemaChecker()).cases : []

@@ -31,7 +31,12 @@ function nameResources({ operations }: JudgedCall): NamedReach | { readonly reas
   return { kind: 'resources', resources: urns }
 }
 
-function nameCommands({ operations }: JudgedCall, project: string): NamedReach | { readonly reason: string } {
+function nameCommands(
+  { operations, wrote, input }: JudgedCall,
+  project: string,
+): NamedReach | { readonly reason: string } {
+  if (wrote && input?.['review'] === true)
+    return { reason: 'the call itself wants a person to see its changes, whatever a rule says' }
   const commands: (readonly string[])[] = []
   for (const operation of operations) {
     // What a command reaches of the network is asked about by itself.

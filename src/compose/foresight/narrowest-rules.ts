@@ -52,7 +52,7 @@ export function findCandidates<Item>({ members }: Family<Item>, fewest: number):
   return wide === undefined ? single : [...single, { reached: wide, items }]
 }
 
-/** What a rule says that lists all of it; undefined if there is no such rule. */
+/** What a rule says that lists all of it; undefined if no rule does. */
 export function list(reaches: readonly NamedReach[]): Reached | undefined {
   const [first] = reaches
   const resources = reaches.flatMap((reach) => (reach.kind === 'resources' ? reach.resources : []))

@@ -80,6 +80,8 @@ async function findCallObstacle(call: JudgedCall, second: Simulation): Promise<s
   if (!decision.decided) return decision.reason
   const { effect, layer, rule, reason } = decision
   if (effect === 'allow') return undefined
+  if (layer === 'set')
+    return 'the session of such a call has not the tool by its role, and what it was opened with beside is not in the evidence'
   return `${layer}/${rule} would ${effect === 'ask' ? 'still ask' : 'deny'}: ${reason}`
 }
 

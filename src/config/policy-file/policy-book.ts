@@ -32,7 +32,7 @@ export interface PolicyBook {
   notice(): Promise<void>
   /**
    * Writes the file as a whole, keeps the version, and notes in the evidence who did it. Throws a SetupError, and then nothing was changed: `file_changed`
-   * if the file is not what was read, or somebody else is faster; `invalid_configuration` for a policy with an issue.
+   * if the file is not what was read, or another person is faster; `invalid_configuration` for a policy with an issue.
    */
   save(save: PolicySave): Promise<PolicyVersion>
   /** The newest first. */
@@ -61,7 +61,7 @@ export function openPolicyBook({ home, store, checker, now = Date.now }: BookPar
     const known = await settle(store, read)
     const { text, digest } = read()
     if (text === '' || known[0]?.digest === digest || 'faults' in readPolicy(text, checker)) return known
-    // Somebody is about to write it.
+    // Another one is about to write it.
     if (known[0]?.state === 'saving') return known
     const { writer } = store
     const version = (known[0]?.version ?? 0) + 1
@@ -110,7 +110,7 @@ interface Writing {
   readonly version: number
 }
 
-/** First says in the store what is about to be written: whoever dies after that leaves a file whose author is known. */
+/** First says in the store what is about to be written: of a process that dies after that, the author of the file is known. */
 async function write(save: PolicySave, { store, read, now, version }: Writing): Promise<PolicyVersion> {
   const { text, by, digest: before, reason } = save
   const about = {

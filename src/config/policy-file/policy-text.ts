@@ -19,7 +19,7 @@ export interface PolicyText {
   readonly place: PartPlace
   /** As messages name the place. */
   readonly name: string
-  /** Empty if there is no such file. */
+  /** Empty if the file is missing. */
   readonly text: string
   readonly digest: string
   /** Around the policy, if it is a field of a file. */
@@ -53,7 +53,7 @@ export function digestOf(text: string): string {
   return fileDigest(text)
 }
 
-/** Empty if there is no such file. */
+/** Empty if the file is missing. */
 function readText(path: string): string {
   const read = readTextFile(path) ?? { text: '' }
   if ('text' in read) return read.text

@@ -1,3 +1,6 @@
+import { placeOfRule } from '../../compose/foresight/add-rule.ts'
+import { insertRule } from '../../config/policy-file/insert-rule.ts'
+import { readJsonObject } from '../../kit/json/is-json-object.ts'
 import { countHits } from '../../compose/foresight/count-hits.ts'
 import { foreseePolicy } from '../../compose/foresight/foresee-policy.ts'
 import { mostCalls, suggestRules, week } from '../../compose/foresight/suggest-rules.ts'
@@ -207,6 +210,36 @@ function toFaults({ issues, message }: SetupError, given: string): FaultRow[] {
   return placeFaults(inPolicy.length > 0 ? inPolicy : [{ pointer: '', message }], given)
 }
 
+const draft = endpoint({
+  method: 'POST',
+  path: '/api/policy/draft',
+  summary: 'The text of a policy with one more rule; comments stay. Nothing is saved.',
+  role: 'operator',
+  mostCharacters,
+  body: {
+    type: 'object',
+    properties: { text, tenant: { type: 'string' }, rule: { type: 'object' } },
+    required: ['text', 'tenant', 'rule'],
+    additionalProperties: false,
+  },
+  answer: { type: 'object', properties: { text }, required: ['text'] },
+  run(asked) {
+    const book = bookOf(asked)
+    if (book instanceof Response) return book
+    const given = String(asked.body['text'])
+    const said = book.check(given)
+    if ('faults' in said)
+      return answerProblem({
+        status: 400,
+        detail: 'The policy has issues. Mend them before a rule is added.',
+        code: 'invalid_policy',
+        issues: said.faults,
+      })
+    const place = placeOfRule(said.policy, String(asked.body['tenant']))
+    return refusingSetup(() => ({ text: insertRule(given, place, readJsonObject(asked.body['rule'])) }))
+  },
+})
+
 const save = endpoint({
   method: 'POST',
   path: '/api/policy',
@@ -261,4 +294,4 @@ const save = endpoint({
   },
 })
 
-export const policyEndpoints: readonly Endpoint[] = [show, suggestions, foresee, save]
+export const policyEndpoints: readonly Endpoint[] = [show, suggestions, foresee, draft, save]

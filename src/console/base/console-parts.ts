@@ -29,7 +29,7 @@ export interface ConsoleParts {
 
 /** The policy of the runtime: where it comes from, and what it is tried with. */
 export interface PolicyDesk {
-  /** The file that it comes from. Undefined if a program gives it. */
+  /** The file that it comes from. Undefined if it is given by a program. */
   readonly book: PolicyBook | undefined
   /** As its file says it now; with nothing in it while the file cannot be used, and the one of before holds. */
   readonly inForce: () => Policy
