@@ -6,6 +6,7 @@ import { evidenceEndpoints } from './api/evidence.ts'
 import { ownEndpoints } from './api/me.ts'
 import { overviewEndpoints } from './api/overview.ts'
 import { runEndpoints } from './api/runs.ts'
+import { serverChangeEndpoints } from './api/server-changes.ts'
 import { serverEndpoints } from './api/servers.ts'
 import { stopEndpoints } from './api/stops.ts'
 import { toolEndpoints } from './api/tools.ts'
@@ -19,6 +20,7 @@ export const endpoints: readonly Endpoint[] = [
   ...runEndpoints,
   ...toolEndpoints,
   ...serverEndpoints,
+  ...serverChangeEndpoints,
   ...stopEndpoints,
   ...evidenceEndpoints,
   ...overviewEndpoints,

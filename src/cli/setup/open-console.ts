@@ -10,6 +10,8 @@ import { openVisits } from '../../console/entry/visits.ts'
 import { ownFile } from '../../kit/own-file.ts'
 import { packageVersion } from '../../mcp/server/session/package-version.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
+import { loadConfiguration } from '../../config/load-configuration.ts'
+import { createTrials } from './open-trial.ts'
 import { createVerifier } from './verify-in-thread.ts'
 import { wireSimulation } from './wire-simulation.ts'
 import type { Places } from './wire.ts'
@@ -27,6 +29,11 @@ export function openConsole(
     assets: readAssets(fileURLToPath(ownFile('dist/console'))),
     checker: createSchemaChecker(),
     version: packageVersion(),
+    serverSetup: {
+      path: places.mcp,
+      openTrial: createTrials(places),
+      registry: () => loadConfiguration(places, createSchemaChecker()).configuration.mcpRegistry,
+    },
     verify: createVerifier(places),
     explain: async (call, tenant) =>
       explainCall({ store, call, tenant, runtime: await wireSimulation(places) }),

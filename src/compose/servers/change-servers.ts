@@ -4,13 +4,20 @@ import { openFile, writeChange, type OpenFile } from '../../config/files/setting
 import { SetupError } from '../../contract/base/errors.ts'
 import type { NoteRecord } from '../../contract/evidence.ts'
 import type { JsonObject } from '../../contract/base/json.ts'
+import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { previewDiff } from '../../kit/diff/preview-diff.ts'
 import { createRedactor } from '../../kit/secrets/redact.ts'
 import { findLiteralSecrets } from '../../mcp/upstream/find-literal-secrets.ts'
 import { readServers, requireSound, secretsOf } from './mcp-file.ts'
 
-/** The entries of servers as they are to be; null for one that is to go. */
-export type ServerChanges = Readonly<Record<string, JsonObject | null>>
+/** What is to become of a server: its whole entry, some fields of the one it has, or nothing any more. */
+export type ServerChange =
+  | { readonly entry: JsonObject }
+  | { readonly fields: JsonObject }
+  | { readonly remove: true }
+
+/** By the names of the servers. */
+export type ServerChanges = Readonly<Record<string, ServerChange>>
 
 /** A change of `mcp.json` that was not made. */
 export interface PlannedChange {
@@ -20,35 +27,41 @@ export interface PlannedChange {
   readonly diff: string
   /** Of the file as it was looked at: the change is made only if it still is. */
   readonly digest: string
-  readonly notes: readonly string[]
 }
 
 /** What a change of servers would do to the file. Comments and all else in it stay. Throws a SetupError for what cannot be. */
 export function planChanges(path: string, changes: ServerChanges): PlannedChange {
   const file = openFile(path)
   const servers = readServers(file)
-  const notes: string[] = []
   let after = file.text?.trim() ? file.text : '{}\n'
-  for (const [name, entry] of Object.entries(changes)) {
-    const isThere = Object.hasOwn(servers, name)
-    if (entry === null) {
-      if (!isThere) throw new SetupError('unknown_server', `There is no server "${name}" in the file.`)
+  for (const [name, change] of Object.entries(changes)) {
+    const was = Object.hasOwn(servers, name) ? servers[name] : undefined
+    if (!('entry' in change) && !isPlainObject(was))
+      throw new SetupError('unknown_server', `There is no server "${name}" in the file.`)
+    if ('remove' in change) {
       after = removeAt(after, ['mcpServers', name])
       continue
     }
-    for (const server of requireSound(name, entry).servers)
-      if (findLiteralSecrets(server).length > 0)
-        throw new SetupError(
-          'invalid_configuration',
-          `A secret stands in the entry of "${name}" as it is. Put \${NAME} in its place, which is the environment variable of that name. Nothing was changed.`,
-        )
-    after = isThere
-      ? changeEntry(after, { name, was: servers[name], entry })
-      : insertAt(after, ['mcpServers', name], entry)
+    const entry = 'entry' in change ? change.entry : { ...(was as JsonObject), ...change.fields }
+    const [server] = requireSound(name, entry).servers
+    // What stands there already is not written anew.
+    if ('entry' in change && server !== undefined && findLiteralSecrets(server).length > 0)
+      throw literalSecret(name)
+    after =
+      was === undefined
+        ? insertAt(after, ['mcpServers', name], entry)
+        : changeEntry(after, { name, was, entry })
   }
   const body = previewDiff({ name: path.replace(/^\//, ''), before: file.text, after }).body
   const diff = createRedactor(secretsOf(file.text, after)).text(body)
-  return { file, after, diff, digest: digestOf(file), notes }
+  return { file, after, diff, digest: digestOf(file) }
+}
+
+function literalSecret(name: string): SetupError {
+  return new SetupError(
+    'invalid_configuration',
+    `A secret stands in the entry of "${name}" as it is. Put \${NAME} in its place, which is the environment variable of that name. Nothing was changed.`,
+  )
 }
 
 /** Only the fields that differ are written, so that comments in an entry stay. */
@@ -88,17 +101,18 @@ export function toServerNotes(
   changes: ServerChanges,
   { by, at }: { readonly by: string; readonly at: number },
 ): NoteRecord[] {
-  return Object.entries(changes).map(([server, entry]) => ({
-    kind: 'note',
-    event: entry === null ? 'server_removed' : 'server_changed',
-    tenant: 'local',
-    session: '',
-    at,
-    actor: by,
-    message:
-      entry === null
-        ? `${by} removed the MCP server "${server}"`
-        : `${by} wrote the entry of the MCP server "${server}"`,
-    data: { server, ...(entry !== null && { fields: Object.keys(entry) }) },
-  }))
+  return Object.entries(changes).map(([server, change]) => {
+    const isGone = 'remove' in change
+    const fields = isGone ? [] : Object.keys('entry' in change ? change.entry : change.fields)
+    return {
+      kind: 'note',
+      event: isGone ? 'server_removed' : 'server_changed',
+      tenant: 'local',
+      session: '',
+      at,
+      actor: by,
+      message: `${by} ${isGone ? 'removed' : 'wrote the entry of'} the MCP server "${server}"`,
+      data: { server, ...(!isGone && { fields }) },
+    }
+  })
 }
