@@ -10,12 +10,13 @@ import type { Decision, Effect } from '../src/contract/policy.ts'
 import type { StepReport } from '../src/contract/runtime.ts'
 import type { Json, JsonObject } from '../src/contract/base/json.ts'
 
+import type { ClientRow, PlannedRow, RegistryRow, TrialRow } from '../src/console/api/server-setup-rows.ts'
 import type { FaultyEntry, ServerRow } from '../src/console/api/server-row.ts'
 
 import type { Overview } from '../src/console/api/overview-row.ts'
 
 export type { FaultyEntry, Overview, ServerRow }
-export type { AbortedRow, PauseRow }
+export type { AbortedRow, ClientRow, PauseRow, PlannedRow, RegistryRow, TrialRow }
 export type { BudgetRow, CallRow, ChainRow, ConsentRow, NoteRow, Verified }
 export type { PendingApproval, StoredRun, TranscriptNode, EvidenceRecord, Json, JsonObject }
 
