@@ -10,6 +10,7 @@ import type { Decision, Effect } from '../src/contract/policy.ts'
 import type { StepReport } from '../src/contract/runtime.ts'
 import type { Json, JsonObject } from '../src/contract/base/json.ts'
 
+import type { ClientRow, PlannedRow, RegistryRow, TrialRow } from '../src/console/api/server-setup-rows.ts'
 import type { FaultyEntry, ServerRow } from '../src/console/api/server-row.ts'
 
 import type { Access } from '../src/console/api/access-row.ts'
@@ -28,8 +29,8 @@ import type {
 } from '../src/console/api/policy-rows.ts'
 
 export type { FaultRow, ForesightRow, PolicyPage, RuleRow, SuggestionRow, VersionRow }
-export type { AbortedRow, PauseRow }
 export type { Access, FaultyEntry, Overview, ServerRow }
+export type { AbortedRow, ClientRow, PauseRow, PlannedRow, RegistryRow, TrialRow }
 export type { BudgetRow, CallRow, ChainRow, ConsentRow, NoteRow, Verified }
 export type { PendingApproval, StoredRun, TranscriptNode, EvidenceRecord, Json, JsonObject }
 

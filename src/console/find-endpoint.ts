@@ -9,6 +9,7 @@ import { overviewEndpoints } from './api/overview.ts'
 import { policyEndpoints } from './api/policy.ts'
 import { policyVersionEndpoints } from './api/policy-versions.ts'
 import { runEndpoints } from './api/runs.ts'
+import { serverChangeEndpoints } from './api/server-changes.ts'
 import { serverEndpoints } from './api/servers.ts'
 import { stopEndpoints } from './api/stops.ts'
 import { toolEndpoints } from './api/tools.ts'
@@ -22,6 +23,7 @@ export const endpoints: readonly Endpoint[] = [
   ...runEndpoints,
   ...toolEndpoints,
   ...serverEndpoints,
+  ...serverChangeEndpoints,
   ...stopEndpoints,
   ...evidenceEndpoints,
   ...overviewEndpoints,

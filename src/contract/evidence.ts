@@ -17,6 +17,8 @@ export type EventName =
   | 'call_aborted'
   | 'calls_paused'
   | 'calls_resumed'
+  | 'server_changed'
+  | 'server_removed'
   | 'permission_failed'
   | 'session_started'
   | 'session_ended'

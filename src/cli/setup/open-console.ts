@@ -20,6 +20,8 @@ import { openVisits } from '../../console/entry/visits.ts'
 import { ownFile } from '../../kit/own-file.ts'
 import { packageVersion } from '../../mcp/server/session/package-version.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
+import { loadConfiguration } from '../../config/load-configuration.ts'
+import { createTrials } from './open-trial.ts'
 import { createVerifier } from './verify-in-thread.ts'
 import { wireSimulation } from './wire-simulation.ts'
 import { toLogin } from './to-login.ts'
@@ -58,6 +60,11 @@ export function openConsole(
     assets: readAssets(fileURLToPath(ownFile('dist/console'))),
     checker: createSchemaChecker(),
     version: packageVersion(),
+    serverSetup: {
+      path: places.mcp,
+      openTrial: createTrials(places),
+      registry: () => loadConfiguration(places, createSchemaChecker()).configuration.mcpRegistry,
+    },
     verify: createVerifier(places),
     policy: {
       book,

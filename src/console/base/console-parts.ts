@@ -6,6 +6,7 @@ import type { RuntimeOptions } from '../../compose/options/runtime-options.ts'
 import type { PolicyCase } from '../../config/policy-cases.ts'
 import type { PolicyBook } from '../../config/policy-file/policy-book.ts'
 import type { Visits } from '../entry/visits.ts'
+import type { OpenTrial } from '../../compose/servers/try-server.ts'
 import type { McpFeed } from '../../compose/sources/mcp-tools.ts'
 import type { CallExplanation } from '../../compose/replay/explain-call.ts'
 
@@ -14,6 +15,14 @@ export interface ConsoleParts {
   readonly runtime: Runtime
   /** The MCP servers whose tools the runtime has. */
   readonly servers: Pick<McpFeed, 'describe' | 'serversOf'>
+  /** How servers are added to the file of them. */
+  readonly serverSetup: {
+    /** The file. */
+    readonly path: string
+    readonly openTrial: OpenTrial
+    /** The registry that is searched, if one is set. */
+    readonly registry: () => string | undefined
+  }
   /** Explains a recorded call, and decides it once more by the policy of now. */
   readonly explain: (call: string, tenant: string) => Promise<CallExplanation | undefined>
   /** Holds the chain of a tenant, or all, against their hashes and signatures, while calls go on. */
