@@ -40,7 +40,7 @@ function verifyInThread(task: VerifyTask): Promise<Verification> {
 function findWorker(): URL {
   const here = import.meta.url
   return new URL(
-    here.endsWith('.ts') ? '../commands/evidence/verify-worker.ts' : '../workers/verify-worker.js',
+    here.endsWith('.ts') ? '../commands/evidence/verify-worker.ts' : '../workers/verify-worker.cjs',
     here,
   )
 }

@@ -178,5 +178,5 @@ function toFailed(error: unknown, { bounds }: IsolatedProgram): ProgramState {
 /** Beside this file, or where the build puts it. */
 function findWorker(): URL {
   const here = import.meta.url
-  return new URL(here.endsWith('.ts') ? './isolate-worker.ts' : '../workers/isolate-worker.js', here)
+  return new URL(here.endsWith('.ts') ? './isolate-worker.ts' : '../workers/isolate-worker.cjs', here)
 }

@@ -40,7 +40,7 @@ export async function runPageWorker(
 /** Beside this file, or where the build puts it. */
 function findWorker(): URL {
   const here = import.meta.url
-  return new URL(here.endsWith('.ts') ? './page-worker.ts' : '../workers/page-worker.js', here)
+  return new URL(here.endsWith('.ts') ? './page-worker.ts' : '../workers/page-worker.cjs', here)
 }
 
 function toFailure(error: Error): Error {

@@ -100,5 +100,5 @@ function notWritten(why: string) {
 /** Beside this file, or where the build puts it. */
 function findWorker(): URL {
   const here = import.meta.url
-  return new URL(here.endsWith('.ts') ? './writer-worker.ts' : '../workers/sandbox-writer.js', here)
+  return new URL(here.endsWith('.ts') ? './writer-worker.ts' : '../workers/sandbox-writer.cjs', here)
 }
