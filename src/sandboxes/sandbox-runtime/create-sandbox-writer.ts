@@ -1,7 +1,8 @@
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { noSandbox } from '../bubblewrap/sandbox-fault.ts'
 import type { SandboxRules } from './sandbox-rules.ts'
 import type { WriterAsk, WriterWords } from './writer-words.ts'
+import { startThread } from '../../kit/start-thread.ts'
 
 /** Has sandboxes written in a thread of its own. Close it. */
 export interface SandboxWriter {
@@ -66,7 +67,7 @@ async function awaited<T>(pen: Pen, work: (pen: Pen) => Promise<T>): Promise<T> 
 const systemPath = '/usr/bin:/bin:/usr/sbin:/sbin'
 
 function openPen(onEnd: () => void): Pen {
-  const worker = new Worker(findWorker(), {
+  const worker = startThread(findWorker(), {
     env: { PATH: systemPath },
     execArgv: [],
     stdout: true,
