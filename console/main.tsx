@@ -1,7 +1,8 @@
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { logIn, me } from './api.ts'
+import { leave, logIn, me, type Me } from './api.ts'
 import { follow, isConnected, waiting } from './events.ts'
+import { AccessPage } from './pages/access.tsx'
 import { BudgetsPage } from './pages/budgets.tsx'
 import { CallPage } from './pages/call.tsx'
 import { EvidencePage } from './pages/evidence.tsx'
@@ -26,6 +27,7 @@ const places = [
   ['/budgets', 'Budgets'],
   ['/evidence', 'Evidence'],
   ['/overview', 'Overview'],
+  ['/access', 'Access'],
 ] as const
 
 function Console() {
@@ -55,9 +57,11 @@ function Console() {
           ))}
         </nav>
         <span class="who">
-          {visitor.actor} · {visitor.role}
-          {visitor.tenant === undefined ? '' : ` of ${visitor.tenant}`}
-          {!isConnected.value && <span class="warn"> · reconnecting…</span>}
+          <span title={visitor.actor}>{visitor.name}</span> · {describeRoles(visitor)}
+          {!isConnected.value && <span class="warn"> · reconnecting…</span>}{' '}
+          <button type="button" onClick={() => void leave()}>
+            Leave
+          </button>
         </span>
       </header>
       <PauseBanner />
@@ -66,6 +70,10 @@ function Console() {
       </main>
     </div>
   )
+}
+
+function describeRoles({ roles }: Me): string {
+  return roles.map(({ tenant, role }) => (tenant === '*' ? role : `${role} of ${tenant}`)).join(', ')
 }
 
 function isAt(href: string): boolean {
@@ -95,6 +103,8 @@ function Page() {
       return <BudgetsPage />
     case 'overview':
       return <OverviewPage />
+    case 'access':
+      return <AccessPage />
     case 'evidence':
       return <EvidencePage />
     default:

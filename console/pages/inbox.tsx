@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { mayOperate, me, type ApprovalDetail, type PendingApproval } from '../api.ts'
+import { may, type ApprovalDetail, type PendingApproval } from '../api.ts'
 import { waiting } from '../events.ts'
 import { CallTable } from '../parts/call-table.tsx'
 import { Fault } from '../parts/fault.tsx'
@@ -31,7 +31,7 @@ export function InboxPage() {
     a: () => void decide('allow_once'),
     s: () => void decide('allow_for_session'),
     d: () => reason.current?.focus(),
-    r: () => void (mayOperate() && (ruling.value = current?.id)),
+    r: () => void (may('operator', current?.tenant) && (ruling.value = current?.id)),
   })
   return (
     <>
@@ -63,13 +63,13 @@ export function InboxPage() {
           </ol>
           <section class="card" aria-label={`Question about ${current.request.tool}`}>
             <Question key={current.id} approval={current} />
-            {me.value?.role === 'viewer' ? (
+            {!may('approver', current.tenant) ? (
               <p class="empty">You may look, and not decide.</p>
             ) : (
               <Answers
                 decide={decide}
                 reason={reason}
-                onRule={mayOperate() ? () => (ruling.value = current.id) : undefined}
+                onRule={may('operator', current.tenant) ? () => (ruling.value = current.id) : undefined}
               />
             )}
             {ruling.value === current.id && (
@@ -93,7 +93,7 @@ function useDecision(current: PendingApproval | undefined, reason: RefObject<HTM
   const change = useChange()
   const said = useSignal('')
   const decide = async (decision: Decision): Promise<void> => {
-    if (current === undefined || me.value?.role === 'viewer') return
+    if (current === undefined || !may('approver', current.tenant)) return
     const text = reason.current?.value.trim() ?? ''
     const path = `/api/approvals/${encodeURIComponent(current.id)}`
     const given = { decision, digest: current.digest, ...(text !== '' && { reason: text }) }

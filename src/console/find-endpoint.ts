@@ -1,4 +1,5 @@
 import { answerProblem } from './base/answers.ts'
+import { accessEndpoints } from './api/access.ts'
 import { approvalEndpoints } from './api/approvals.ts'
 import { budgetEndpoints } from './api/budgets.ts'
 import { callEndpoints } from './api/calls.ts'
@@ -8,6 +9,7 @@ import { overviewEndpoints } from './api/overview.ts'
 import { policyEndpoints } from './api/policy.ts'
 import { policyVersionEndpoints } from './api/policy-versions.ts'
 import { runEndpoints } from './api/runs.ts'
+import { serverChangeEndpoints } from './api/server-changes.ts'
 import { serverEndpoints } from './api/servers.ts'
 import { stopEndpoints } from './api/stops.ts'
 import { toolEndpoints } from './api/tools.ts'
@@ -21,12 +23,14 @@ export const endpoints: readonly Endpoint[] = [
   ...runEndpoints,
   ...toolEndpoints,
   ...serverEndpoints,
+  ...serverChangeEndpoints,
   ...stopEndpoints,
   ...evidenceEndpoints,
   ...overviewEndpoints,
   ...budgetEndpoints,
   ...policyEndpoints,
   ...policyVersionEndpoints,
+  ...accessEndpoints,
 ]
 
 /** What answers a request, and the parts of its path; or that nothing does. */

@@ -29,6 +29,7 @@ export type DocumentKind =
   | 'console_link'
   | 'console_visit'
   | 'policy_version'
+  | 'console_login'
   | 'a2a_task'
   | 'a2a_token'
 

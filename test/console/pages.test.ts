@@ -173,6 +173,7 @@ for (const [name, options] of [
       ['/budgets', 'Budgets'],
       ['/evidence', 'Evidence'],
       ['/overview', 'Overview'],
+      ['/access', 'Access'],
     ] as const) {
       await page.goto(`${origin}${path}`)
       await page.getByRole('heading', { name: heading, exact: true }).waitFor()

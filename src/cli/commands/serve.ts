@@ -22,6 +22,7 @@ import { agentModelOptions, loadAgentModel, namedModels } from '../model/agent-m
 import { presentKeyNames } from '../model/provider-keys.ts'
 import { exitCodes } from '../base/exit-codes.ts'
 import type { Command } from '../base/command.ts'
+import type { OpenConsole } from '../setup/open-console.ts'
 import { followGateway } from '../setup/follow-gateway.ts'
 import { startFollowing } from '../setup/follow-configuration.ts'
 import { startFollowingTools } from '../setup/follow-tools.ts'
@@ -200,11 +201,12 @@ async function serveOverHttp(
     if (webhooks.length > 0) following.push(await startWebhooks(runtime, { webhooks, places }))
     growYoungGeneration()
     const peers = a2a && (await openPeerDoor(runtime, { a2a, asksHere: approve !== undefined }))
+    const site = openConsole(runtime, { places, servers, gateway, book })
     const server = await serveHttp({
       runtime,
       servers,
       metrics,
-      site: openConsole(runtime, { places, servers, book }),
+      site: site.site,
       ...about,
       ...serving,
       port: port ?? gateway.port ?? defaultPort,
@@ -212,11 +214,8 @@ async function serveOverHttp(
       ...(elicit !== undefined && { elicit }),
       ...(peers !== undefined && { openEndpoint: (address) => peers.open(address) }),
     })
-    const changeCallers = (next: GatewayConfiguration): void => {
-      peers?.change(next.a2a)
-      server.changeCallers(next)
-    }
-    following.push(followGateway({ home: places.home, current: gateway }, { changeCallers }))
+    const doors = { site, server, peers }
+    following.push(followGateway({ home: places.home, current: gateway }, changeAll(doors)))
     process.stdout.write(
       describe(runtime, {
         url: server.url,
@@ -254,6 +253,26 @@ async function openVersions(
     })
   await keepVersion()
   return { book, keepVersion }
+}
+
+interface Doors {
+  readonly site: Pick<OpenConsole, 'prepare'>
+  readonly server: { changeCallers(next: GatewayConfiguration): void }
+  readonly peers: { change(a2a: A2aServing | undefined): void } | undefined
+}
+
+/** Who may connect or get in changes at every door, or, if one cannot take it, at none. */
+function changeAll({ site, server, peers }: Doors): {
+  changeCallers(next: GatewayConfiguration): void
+} {
+  return {
+    changeCallers(next) {
+      const change = site.prepare(next)
+      server.changeCallers(next)
+      peers?.change(next.a2a)
+      change()
+    },
+  }
 }
 
 /** The door for other domains. It is opened where the server listens. */

@@ -1,6 +1,6 @@
 import { SetupError } from '../../contract/base/errors.ts'
 import type { Json } from '../../contract/base/json.ts'
-import { hasAt, insertAt } from '../../kit/json/edit-json.ts'
+import { hasAt, insertAt } from '../files/edit-json.ts'
 import { parseJson } from '../../kit/json/parse-json.ts'
 import { parseWrittenJson } from '../../kit/json/parse-written-json.ts'
 

@@ -4,10 +4,10 @@ import { allowAsRule, offerRule, type RuleOffer } from '../../compose/foresight/
 import { parsePointer } from '../../kit/json/json-pointer.ts'
 import { findCalls } from '../../evidence/find-calls.ts'
 import { answerProblem } from '../base/answers.ts'
-import { endpoint, type Asked, type Endpoint } from '../base/endpoint.ts'
 import { refuseReadOnly, whyReadOnly } from '../base/policy-access.ts'
 import { refusingSetup } from '../base/refusing-setup.ts'
 import { suggestionRow, toSuggestionRow } from './policy-rows.ts'
+import { endpoint, type Asked, type Endpoint, type Question } from '../base/endpoint.ts'
 import { sees } from '../base/roles.ts'
 import { callRow, toRow } from './call-row.ts'
 import { toJsonObject } from '../base/to-json-object.ts'
@@ -20,6 +20,7 @@ const list = endpoint({
   path: '/api/approvals',
   summary: 'The questions that wait for a person, the oldest deadline first.',
   role: 'viewer',
+  reach: 'each',
   query: { state: `One of ${states.join(', ')}. Default: waiting.`, session: 'Only of this session.' },
   answer: {
     type: 'object',
@@ -33,10 +34,10 @@ const list = endpoint({
     const session = query.get('session')
     const found = runtime.approvals.list({
       state,
-      ...(visitor.tenant !== undefined && { tenant: visitor.tenant }),
       ...(session !== null && { session }),
     })
-    const sorted = found.toSorted((one, other) => one.expiresAt - other.expiresAt)
+    const own = found.filter(({ tenant }) => sees(visitor, tenant))
+    const sorted = own.toSorted((one, other) => one.expiresAt - other.expiresAt)
     return { approvals: sorted.map(toJsonObject) }
   },
 })
@@ -50,6 +51,7 @@ const show = endpoint({
   summary:
     'A question: what happened just before in its session, and how often its tool was let through or denied before.',
   role: 'viewer',
+  reach: ofFound,
   answer: {
     type: 'object',
     properties: {
@@ -90,6 +92,7 @@ const decide = endpoint({
   path: '/api/approvals/{id}',
   summary: 'Answers a question. The first answer wins; the evidence says whose it was.',
   role: 'approver',
+  reach: ofFound,
   body: {
     type: 'object',
     properties: {
@@ -123,7 +126,12 @@ const decide = endpoint({
 
 type Given = Parameters<Asked['parts']['runtime']['approvals']['decide']>[1]
 
-function findSeen({ visitor, path, parts }: Asked): PendingApproval | Response {
+function ofFound(question: Question): readonly string[] | Response {
+  const found = findSeen(question)
+  return found instanceof Response ? found : [found.tenant]
+}
+
+function findSeen({ visitor, path, parts }: Question): PendingApproval | Response {
   const found = parts.runtime.approvals.find(path['id'] ?? '')
   if (found !== undefined && sees(visitor, found.tenant)) return found
   return answerProblem({
@@ -144,6 +152,7 @@ const showRule = endpoint({
   summary:
     'The narrowest rule that would let the call of a question through, with what else it would have let through.',
   role: 'viewer',
+  reach: ofFound,
   answer: {
     type: 'object',
     properties: {
@@ -175,6 +184,7 @@ const decideAsRule = endpoint({
   summary:
     'Allows the call of a question and adds its rule to the policy file. The evidence says who did it.',
   role: 'operator',
+  reach: ofFound,
   body: {
     type: 'object',
     properties: {

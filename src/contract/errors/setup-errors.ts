@@ -15,6 +15,8 @@ export const setupErrorTable = {
   breaking_change:
     'An update breaks the input or output schema of a tool without a new MAJOR version; each break is listed.',
   unknown_tool: 'The tool does not exist.',
+  registry_unreachable:
+    'The registry of MCP servers that config.json names could not be asked, or none is named.',
   unfit_tool:
     'The provider of a model does not take a tool as it is defined; each is listed with what to change.',
   unknown_skill: 'No skill has this name.',

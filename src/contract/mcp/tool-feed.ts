@@ -106,6 +106,8 @@ export interface ProgramRequest {
 export interface ProgramListener {
   onStdout(text: string): void
   onStderr(text: string): void
+  /** Told of each host, once, that it asked for and does not reach. */
+  onRefused?(host: string): void
 }
 
 /** A program that runs. */

@@ -119,6 +119,8 @@ const idle: ConnectionState = {
   wantsLogin: false,
   remedy: undefined,
   log: '',
+  wants: {},
+  refused: [],
 }
 
 /** The tools that the runtime remembers of a server, and that the operator wants. */
