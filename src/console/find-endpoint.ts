@@ -1,10 +1,13 @@
 import { answerProblem } from './base/answers.ts'
+import { accessEndpoints } from './api/access.ts'
 import { approvalEndpoints } from './api/approvals.ts'
 import { budgetEndpoints } from './api/budgets.ts'
 import { callEndpoints } from './api/calls.ts'
 import { evidenceEndpoints } from './api/evidence.ts'
 import { ownEndpoints } from './api/me.ts'
 import { overviewEndpoints } from './api/overview.ts'
+import { policyEndpoints } from './api/policy.ts'
+import { policyVersionEndpoints } from './api/policy-versions.ts'
 import { runEndpoints } from './api/runs.ts'
 import { serverChangeEndpoints } from './api/server-changes.ts'
 import { serverEndpoints } from './api/servers.ts'
@@ -25,6 +28,9 @@ export const endpoints: readonly Endpoint[] = [
   ...evidenceEndpoints,
   ...overviewEndpoints,
   ...budgetEndpoints,
+  ...policyEndpoints,
+  ...policyVersionEndpoints,
+  ...accessEndpoints,
 ]
 
 /** What answers a request, and the parts of its path; or that nothing does. */

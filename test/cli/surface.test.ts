@@ -98,6 +98,7 @@ const commands: { readonly [command: string]: readonly string[] } = {
   'approvals show': ['--tenant TENANT', '--json'],
   'approvals allow': [
     '--for-session',
+    '--as-rule',
     '--yes',
     '--reason TEXT',
     '--as ACTOR',
@@ -174,6 +175,10 @@ const commands: { readonly [command: string]: readonly string[] } = {
   'policy check': ['--json'],
   'policy test': ['--policy FILE', '--json'],
   'policy shadow': ['--since TIME', '--session ID', '--tenant TENANT', '--follow', '--json'],
+  'policy suggest': ['--since TIME', '--tenant TENANT', '--json'],
+  'policy save': ['--cases FILE', '--reason TEXT', '--yes', '--as ACTOR', '--json'],
+  'policy versions': ['--json'],
+  'policy restore': ['--yes', '--as ACTOR', '--json'],
   'policy import': ['--write', '--json'],
   'hook claude-code': [
     '--event EVENT',

@@ -119,7 +119,7 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
         ...toCallerOptions(request, seed),
       })
       if (endings.closed && !isLast)
-        return record(closedStop(called, seed.isRuntimeClosed()), own).then(settled)
+        return recordEnd(closedStop(called, seed.isRuntimeClosed()), own).then(settled)
       const ended = runCall(called, own).then(settled, async (cause: unknown) =>
         settled(await recordDefect(called, cause, own)),
       )
@@ -128,9 +128,9 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
     async skip(request, end) {
       const own = scope()
       const called = toCalled(begin(request, 'llm', own), request)
-      if (endings.closed) return record(closedStop(called, seed.isRuntimeClosed()), own)
+      if (endings.closed) return recordEnd(closedStop(called, seed.isRuntimeClosed()), own)
       return Promise.resolve(typeof end === 'function' ? end(called, own) : halt('find', called, end))
-        .then((halted) => record(halted, own))
+        .then((halted) => recordEnd(halted, own))
         .catch((cause: unknown) => recordDefect(called, cause, own))
     },
     look,
@@ -211,7 +211,12 @@ export function closedStop(called: Called, isRuntimeClosed: boolean): Halted {
  * and took is ended and given back with it.
  */
 function recordDefect(called: Halted['state'], cause: unknown, scope: CallScope): Promise<ToolResult> {
-  return record(toDefect(called, cause, scope), scope)
+  return recordEnd(toDefect(called, cause, scope), scope)
+}
+
+/** Whatever is thrown on the way rejects. */
+async function recordEnd(halted: Halted, scope: CallScope): Promise<ToolResult> {
+  return record(halted, scope)
 }
 
 /** The same, before it is recorded. */

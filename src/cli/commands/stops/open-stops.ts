@@ -45,7 +45,7 @@ export function withStops(
     async ({ store }) => {
       const stops = createStops({
         store,
-        evidence: { tell: (record, changes) => store.append([{ record, body: null }], changes) },
+        evidence: { tell: async (record, changes) => store.append([{ record, body: null }], changes) },
         announce: () => {},
         redact: (text) => redactor.text(text),
         logError: (cause) => process.stderr.write(`handrail: ${showSafely(messageOf(cause))}\n`),

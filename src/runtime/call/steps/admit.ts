@@ -1,4 +1,5 @@
 import type { CallError } from '../../../contract/base/errors.ts'
+import type { BeginEntry } from '../../../contract/evidence-log.ts'
 import type { CallBudget, HeldBudget } from '../../state/budget-state.ts'
 import { reserveBudgets, toReserved } from '../../limits/budgets.ts'
 import { toBegin } from '../../record/begin-record.ts'
@@ -83,8 +84,7 @@ function beginLazily(approved: Approved, taken: Taken, scope: CallScope): Admitt
   const startedAt = scope.tenant.now()
   countCall(approved, scope)
   try {
-    const { record, body } = toTakenBegin(approved, { startedAt, taken }, scope)
-    scope.tenant.evidence.beginLazily(record, body)
+    scope.tenant.evidence.beginLazily(toTakenBegin(approved, { startedAt, taken }, scope))
   } catch (error) {
     giveBack(approved, taken, scope)
     throw error
@@ -96,8 +96,8 @@ async function begin(approved: Approved, taken: Taken, scope: CallScope): Promis
   const startedAt = scope.tenant.now()
   countCall(approved, scope)
   try {
-    const { record, body } = toTakenBegin(approved, { startedAt, taken }, scope)
-    await scope.tenant.evidence.begin(record, body, approved.use && { facts: [approved.use] })
+    const begun = toTakenBegin(approved, { startedAt, taken }, scope)
+    await scope.tenant.evidence.begin(begun, approved.use && { facts: [approved.use] })
   } catch (error) {
     giveBack(approved, taken, scope)
     const { name } = approved.registered.definition
@@ -111,10 +111,8 @@ function toTakenBegin(
   approved: Approved,
   { startedAt, taken }: { startedAt: number; taken: Taken },
   scope: CallScope,
-): ReturnType<typeof toBegin> {
-  const begin = toBegin(approved, startedAt, scope)
-  if (taken.budget !== undefined) begin.record.reserved = toReserved(taken.budget)
-  return begin
+): BeginEntry {
+  return toBegin(approved, startedAt, scope, taken.budget && toReserved(taken.budget))
 }
 
 function started(
