@@ -2,6 +2,7 @@ import type { Call } from '../../contract/base/call.ts'
 import type { CallError } from '../../contract/base/errors.ts'
 import type { ToolResult } from '../../contract/base/result.ts'
 import type { CallRequest } from '../../contract/call-request.ts'
+import { Bag, type InBag } from '../../kit/bag.ts'
 import { callError } from '../../kit/result/call-error.ts'
 import { runCall } from '../call/pipeline.ts'
 import { record } from '../call/steps/record.ts'
@@ -19,7 +20,7 @@ import type { SessionSeed } from './session-seed.ts'
 export interface SessionCalls {
   /** How many were made. */
   readonly made: number
-  readonly running: ReadonlySet<Call>
+  readonly running: Bag<Call>
   /** The context of now. A call keeps the one it starts with. */
   scope(): CallScope
   start(
@@ -65,13 +66,13 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
   const { seed, session, signal, onStart, onIdle } = options
   const { endings } = session
   const first = seed.tenant()
-  const running = new Set<Call>()
+  const running = new Bag<Call>()
   let made = 0
   let idle: (() => void) | undefined
   const scope = createScope(seed, session)
-  const settle = (call: Call, result: ToolResult): ToolResult => {
-    running.delete(call)
-    endings.aborted.delete(call.id)
+  const settle = (call: InBag<Call>, result: ToolResult): ToolResult => {
+    running.remove(call)
+    endings.aborted.delete(call.thing.id)
     if (running.size > 0) return result
     onIdle()
     idle?.()
@@ -104,9 +105,9 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
       const isLast = request[partOf]?.segment?.isLast === true
       const own = isLast ? afterAll(scope()) : scope()
       const call = begin(request, origin, own)
-      running.add(call)
+      const place = running.add(call)
       onStart()
-      const settled = (result: ToolResult) => settle(call, result)
+      const settled = (result: ToolResult) => settle(place, result)
       const called = startCall(call, own.tenant.tick(), {
         ...toWithin(request, inTurn),
         signal: isLast ? request.signal : joinSignals(signal, inTurn?.signal, request.signal),
@@ -141,7 +142,7 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
 
 /** Whether one of these calls has this id, of Handrail or of the provider. */
 function abortCalls(
-  running: ReadonlySet<Call>,
+  running: Iterable<Call>,
   { aborted, listeners }: Endings,
   { id, reason }: { id: string; reason: string | undefined },
 ): boolean {
@@ -179,7 +180,7 @@ function toWithin(
 
 /** For what ends work of a session that is over, or about to be. */
 function afterAll({ tenant, session }: CallScope): CallScope {
-  const endings: Endings = { closed: false, aborted: new Map(), listeners: new Set() }
+  const endings: Endings = { closed: false, aborted: new Map(), listeners: new Bag() }
   return { tenant, session: Object.create(session, { endings: { value: endings } }) }
 }
 
