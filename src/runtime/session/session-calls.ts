@@ -85,12 +85,7 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
     return call
   }
   const toCalled = (call: Call, request: CallRequest): Called =>
-    startCall(call, first.tick(), {
-      signal,
-      place: undefined,
-      ...neverParks,
-      ...toCallerOptions(request, seed),
-    })
+    startCall(call, first.tick(), { ...toWithin(request, { seed, signal }), ...comesBackForNothing })
   const look = (asked: CallRequest, origin: Call['origin'] = 'api'): Called => {
     const request = withShownName(asked, session, scope().tenant)
     return toCalled(toCall(request, { origin, session, now: first.now() }), asked)
@@ -108,11 +103,8 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
       const place = running.add(call)
       onStart()
       const settled = (result: ToolResult) => settle(place, result)
-      const called = startCall(call, own.tenant.tick(), {
-        ...toWithin(request, inTurn),
-        signal: isLast ? request.signal : joinSignals(signal, inTurn?.signal, request.signal),
-        ...toCallerOptions(request, seed),
-      })
+      const within = isLast ? request.signal : joinSignals(signal, inTurn?.signal, request.signal)
+      const called = startCall(call, own.tenant.tick(), toWithin(request, { inTurn, seed, signal: within }))
       if (endings.closed && !isLast)
         return recordEnd(closedStop(called, seed.isRuntimeClosed()), own).then(settled)
       const ended = runCall(called, own).then(settled, async (cause: unknown) =>
@@ -164,18 +156,30 @@ function createScope(seed: SessionSeed, session: SessionState): () => CallScope 
   }
 }
 
-/** What a turn, and the call that it is a part of, say of a call. */
+/** What a call, its turn, its session and the call that it is a part of say of it. */
 function toWithin(
   request: Returning,
-  inTurn: (InTurn & Pick<CallerOptions, 'parks'>) | undefined,
-): Pick<Called, 'place' | 'parks' | 'answers' | 'goesOn' | 'partOf'> {
+  { inTurn, seed, signal }: Surrounding,
+): CallerOptions & Pick<Called, 'place' | 'signal'> {
   return {
+    signal,
     place: inTurn?.place,
+    // Whom the session asks, if the call does not say.
+    approve: request.approve ?? seed.approver,
+    elicit: request.elicit ?? seed.elicit,
+    onProgress: request.onProgress,
+    caller: request.caller,
     parks: inTurn?.parks ?? false,
     answers: request[answers],
     goesOn: request[goesOn],
     partOf: request[partOf],
   }
+}
+
+interface Surrounding {
+  readonly inTurn?: (InTurn & Pick<CallerOptions, 'parks'>) | undefined
+  readonly seed: SessionSeed
+  readonly signal: AbortSignal | undefined
 }
 
 /** For what ends work of a session that is over, or about to be. */
@@ -195,16 +199,8 @@ function withShownName(
   return { ...request, tool: redactor.text(tool) }
 }
 
-const neverParks = { parks: false, answers: undefined } as const
-
-/** Whom the session asks, where the call does not say. */
-function toCallerOptions(
-  request: CallRequest,
-  { approver, elicit }: SessionSeed,
-): Omit<CallerOptions, 'parks' | 'answers' | 'goesOn' | 'partOf'> {
-  const { onProgress, caller } = request
-  return { approve: request.approve ?? approver, elicit: request.elicit ?? elicit, onProgress, caller }
-}
+/** Of a call that is only looked at, or ends at once. */
+const comesBackForNothing = { answers: undefined, goesOn: undefined, partOf: undefined } as const
 
 /** A call of a session that is over. */
 export function closedStop(called: Called, isRuntimeClosed: boolean): Halted {
