@@ -29,6 +29,8 @@ import type {
   ArtifactWriter,
   BudgetAnswer,
   BudgetRequest,
+  CountedEnds,
+  EndsQuery,
   Changes,
   Document,
   DocumentQuery,
@@ -232,6 +234,14 @@ export class CountingStore implements Store {
 
   records(query: RecordQuery): IterableIterator<StoredRecord> {
     return this.#inner.records(query)
+  }
+
+  countEnds(query: EndsQuery): CountedEnds[] {
+    return this.#inner.countEnds(query)
+  }
+
+  countPrunable(before: { tenant?: string; at: number }): number {
+    return this.#inner.countPrunable(before)
   }
 
   tenants(): string[] {

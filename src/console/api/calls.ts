@@ -1,9 +1,10 @@
+import type { StoredRecord } from '../../contract/evidence.ts'
 import { findCalls, outcomes, type WantedCalls } from '../../evidence/find-calls.ts'
 import { readCalls } from '../../evidence/read-calls.ts'
 import { answerProblem } from '../base/answers.ts'
-import { endpoint, type Asked, type Endpoint } from '../base/endpoint.ts'
+import { endpoint, type Asked, type Endpoint, type Question } from '../base/endpoint.ts'
 import { mostRows, readPage } from '../base/read-query.ts'
-import { sees, tenantsOf } from '../base/roles.ts'
+import { sees } from '../base/roles.ts'
 import { callRow, toRow } from './call-row.ts'
 import { writeCursor } from '../base/cursor.ts'
 import { toJsonObject } from '../base/to-json-object.ts'
@@ -13,6 +14,7 @@ const list = endpoint({
   path: '/api/calls',
   summary: 'The calls that began last, the newest first.',
   role: 'viewer',
+  reach: 'each',
   query: {
     limit: `At most so many, up to ${mostRows}. Default: 100.`,
     before: 'The `next` of the page before.',
@@ -42,8 +44,7 @@ const list = endpoint({
   },
 })
 
-function readWanted({ query, visitor, parts }: Asked): WantedCalls | Response {
-  const tenants = tenantsOf(visitor, parts.runtime.store.tenants())
+function readWanted({ query, tenants }: Asked): WantedCalls | Response {
   const page = readPage(query, 100)
   if (page instanceof Response) return page
   const since = Number(query.get('since') ?? 0)
@@ -71,6 +72,12 @@ const show = endpoint({
   summary:
     'A call: its records with their place in the chain, why it was decided so, and how it would be decided now.',
   role: 'viewer',
+  reach(question) {
+    const [first] = findRecords(question)
+    return first === undefined
+      ? answerProblem({ status: 404, detail: 'There is no such call.' })
+      : [first.tenant]
+  },
   answer: {
     type: 'object',
     properties: {
@@ -95,13 +102,11 @@ const show = endpoint({
     },
     required: ['records'],
   },
-  async run({ visitor, path, parts }) {
-    const call = path['call'] ?? ''
-    const records = [...parts.runtime.store.records({ call })].filter(({ tenant }) => sees(visitor, tenant))
-    const [first] = records
-    if (first === undefined) return answerProblem({ status: 404, detail: 'There is no such call.' })
+  async run(asked) {
+    const [tenant = ''] = asked.tenants
+    const records = findRecords(asked).filter((record) => record.tenant === tenant)
     const [read] = readCalls(records)
-    const explanation = await parts.explain(call, first.tenant)
+    const explanation = await asked.parts.explain(asked.path['call'] ?? '', tenant)
     return {
       records: records.map(({ sequence, hash, text }) => ({ sequence, hash, record: JSON.parse(text) })),
       ...(read?.input !== undefined && { input: read.input }),
@@ -110,5 +115,11 @@ const show = endpoint({
     }
   },
 })
+
+/** What a visitor sees of a call. */
+function findRecords({ visitor, path, parts }: Question): StoredRecord[] {
+  const all = [...parts.runtime.store.records({ call: path['call'] ?? '' })]
+  return all.filter(({ tenant }) => sees(visitor, tenant))
+}
 
 export const callEndpoints: readonly Endpoint[] = [list, show]

@@ -3,7 +3,7 @@ import type { Runtime } from '../../contract/runtime.ts'
 import { findCalls, type ListedCall } from '../../evidence/find-calls.ts'
 import { endpoint, type Endpoint } from '../base/endpoint.ts'
 import { readCount } from '../base/read-query.ts'
-import { tenantsOf, type Visitor } from '../base/roles.ts'
+import { sees, type Visitor } from '../base/roles.ts'
 import { overview, type Overview } from './overview-row.ts'
 
 /** So many calls are counted at most, the newest: counting more would hold up calls that run. */
@@ -16,14 +16,14 @@ const show = endpoint({
   path: '/api/overview',
   summary: `Calls, denials, errors and times of the last minutes, counted from the last ${most} calls, and what is wrong now.`,
   role: 'viewer',
+  reach: 'each',
   query: { minutes: `How far back, from 1 to ${longest}. Default: 60.` },
   answer: overview,
-  run({ visitor, query, parts: { runtime } }) {
+  run({ visitor, query, tenants, parts: { runtime } }) {
     const minutes = readCount(query, { name: 'minutes', usual: 60, most: longest })
     if (minutes instanceof Response) return minutes
     const until = Date.now()
     const since = until - minutes * 60_000
-    const tenants = tenantsOf(visitor, runtime.store.tenants())
     const last = findCalls(runtime.store, { tenants, limit: most })
     const calls = last.filter(({ begun }) => begun.at >= since)
     return {
@@ -73,10 +73,10 @@ function toTools(calls: readonly ListedCall[]): Overview['tools'] {
 /** How long persons were waited for. What was used or ran out is known for a day. */
 function toWaits(
   { approvals }: Pick<Runtime, 'approvals'>,
-  { tenant }: Visitor,
+  visitor: Visitor,
   since: number,
 ): Overview['approvals'] {
-  const all = approvals.list({ state: 'all', ...(tenant !== undefined && { tenant }) })
+  const all = approvals.list({ state: 'all' }).filter(({ tenant }) => sees(visitor, tenant))
   const waits = all.flatMap((each) => waitOf(each, since))
   const [medianMs, longestMs] = [atShare(waits, 0.5), atShare(waits, 1)]
   return {

@@ -1,9 +1,10 @@
 import type { StoredRun } from '../../contract/agent-run.ts'
 import { findCalls } from '../../evidence/find-calls.ts'
 import { answerProblem } from '../base/answers.ts'
-import { endpoint, type Endpoint } from '../base/endpoint.ts'
+import { endpoint, type Endpoint, type Question } from '../base/endpoint.ts'
 import { mostRows, readCount } from '../base/read-query.ts'
-import { sees } from '../base/roles.ts'
+import { everyTenant } from '../../contract/mcp/console-login.ts'
+import { mayDo, sees } from '../base/roles.ts'
 import { callRow, toRow } from './call-row.ts'
 import { toJsonObject } from '../base/to-json-object.ts'
 
@@ -16,14 +17,17 @@ const list = endpoint({
   path: '/api/runs',
   summary: 'The runs of agents, the newest first.',
   role: 'viewer',
+  reach: 'each',
   query: { limit: `At most so many, up to ${mostRows}. Default: 50.` },
   answer: { type: 'object', properties: { runs: { type: 'array', items: run } }, required: ['runs'] },
-  run({ visitor, query, parts }) {
+  run({ visitor, query, tenants, parts }) {
     const limit = readCount(query, { name: 'limit', usual: 50, most: mostRows })
     if (limit instanceof Response) return limit
-    const { tenant } = visitor
-    const found = parts.runtime.runs.list({ limit, ...(tenant !== undefined && { tenant }) })
-    return { runs: found.map(toJsonObject) }
+    const { runs } = parts.runtime
+    if (mayDo(visitor, 'viewer', everyTenant)) return { runs: runs.list({ limit }).map(toJsonObject) }
+    const own = tenants.flatMap((tenant) => runs.list({ limit, tenant }))
+    const newest = own.toSorted((one, other) => other.startedAt - one.startedAt).slice(0, limit)
+    return { runs: newest.map(toJsonObject) }
   },
 })
 
@@ -32,6 +36,12 @@ const show = endpoint({
   path: '/api/runs/{run}',
   summary: 'A run: what was said in it, its calls, and the runs of its children.',
   role: 'viewer',
+  reach(question) {
+    const found = findRun(question)
+    return found === undefined
+      ? answerProblem({ status: 404, detail: 'There is no such run.' })
+      : [found.tenant]
+  },
   answer: {
     type: 'object',
     properties: {
@@ -42,11 +52,10 @@ const show = endpoint({
     },
     required: ['run', 'transcript', 'calls', 'children'],
   },
-  run({ visitor, path, parts }) {
-    const { runs, store } = parts.runtime
-    const found = runs.find(path['run'] ?? '', visitor.tenant)
-    if (found === undefined || !sees(visitor, found.tenant))
-      return answerProblem({ status: 404, detail: 'There is no such run.' })
+  run(asked) {
+    const { runs, store } = asked.parts.runtime
+    const found = findRun(asked)
+    if (found === undefined) return answerProblem({ status: 404, detail: 'There is no such run.' })
     const { tenant, session } = found
     const calls = findCalls(store, { tenants: [tenant], session, limit: mostCalls }).toReversed()
     const isChild = ({ parent }: StoredRun): boolean => parent?.run === found.id
@@ -58,5 +67,13 @@ const show = endpoint({
     }
   },
 })
+
+function findRun({ visitor, path, parts }: Question): StoredRun | undefined {
+  const { runs } = parts.runtime
+  const id = path['run'] ?? ''
+  if (mayDo(visitor, 'viewer', everyTenant)) return runs.find(id)
+  const own = [...visitor.roles.keys()].flatMap((tenant) => runs.find(id, tenant) ?? [])
+  return own.find(({ tenant }) => sees(visitor, tenant))
+}
 
 export const runEndpoints: readonly Endpoint[] = [list, show]

@@ -6,7 +6,8 @@ import { Bag, type InBag } from '../../kit/bag.ts'
 import { callError } from '../../kit/result/call-error.ts'
 import { runCall } from '../call/pipeline.ts'
 import { record } from '../call/steps/record.ts'
-import { toCall, toRawId } from '../call/to-call.ts'
+import { toCall } from '../call/to-call.ts'
+import { abortCalls } from './abort-calls.ts'
 import { partOf, type Requested } from '../state/part-of.ts'
 import { halt, startCall, type Called, type CallerOptions, type Halted } from '../state/call-state.ts'
 import type { Endings } from '../state/endings.ts'
@@ -14,6 +15,7 @@ import type { CallScope, SessionState, TenantContext } from '../state/scope.ts'
 import type { InTurn } from '../turn/turn.ts'
 import { followCall } from '../keep/long/follow-call.ts'
 import { joinSignals } from './join-signals.ts'
+import { toWorker } from './to-worker.ts'
 import type { SessionSeed } from './session-seed.ts'
 
 /** The calls of a session: those that run, and how each begins and ends. */
@@ -38,6 +40,8 @@ export interface SessionCalls {
   /** A call that an agent runs itself, which counts as one of the session. `keeps` says whether its question waits in the store. */
   observed(request: CallRequest, keeps: boolean): Called
   abort(id: string, reason: string | undefined): boolean
+  /** Lets a stop reach what runs, jobs too; each call that starts does. */
+  watch(): void
   /** Resolves when none runs. */
   settled(): Promise<void>
 }
@@ -70,6 +74,7 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
   let made = 0
   let idle: (() => void) | undefined
   const scope = createScope(seed, session)
+  const worker = toWorker(session, running)
   const settle = (call: InBag<Call>, result: ToolResult): ToolResult => {
     running.remove(call)
     endings.aborted.delete(call.thing.id)
@@ -102,6 +107,7 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
       const call = begin(request, origin, own)
       const place = running.add(call)
       onStart()
+      own.tenant.stops.add(worker)
       const settled = (result: ToolResult) => settle(place, result)
       const within = isLast ? request.signal : joinSignals(signal, inTurn?.signal, request.signal)
       const called = startCall(call, own.tenant.tick(), toWithin(request, { inTurn, seed, signal: within }))
@@ -126,24 +132,11 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
       return { ...look(request, 'llm'), parks: keeps && 'anew' }
     },
     abort: (id, reason) => abortCalls(running, endings, { id, reason }),
+    watch: () => seed.tenant().stops.add(worker),
     async settled() {
       if (running.size > 0) await new Promise<void>((resolve) => (idle = resolve))
     },
   }
-}
-
-/** Whether one of these calls has this id, of Handrail or of the provider. */
-function abortCalls(
-  running: Iterable<Call>,
-  { aborted, listeners }: Endings,
-  { id, reason }: { id: string; reason: string | undefined },
-): boolean {
-  const found = [...running].filter((call) => call.id === id || call.toolCallId === toRawId(id))
-  for (const call of found) {
-    aborted.set(call.id, reason)
-    for (const listener of listeners) listener(call.id)
-  }
-  return found.length > 0
 }
 
 /** The scope of now: the same object for as long as nothing changed. */

@@ -9,6 +9,7 @@ import type { CallScope } from '../../state/scope.ts'
 import { giveKept } from '../../record/give-kept.ts'
 import { takeKey } from '../../record/keyed-calls.ts'
 import type { Slot } from '../../state/slots.ts'
+import { findPause } from '../../permission/find-pause.ts'
 import { takeSlot } from '../../limits/take-slot.ts'
 import {
   advance,
@@ -34,7 +35,10 @@ type MayRun = Admitted | Replayed | Halted | typeof again
  */
 export function admit(approved: Approved, scope: CallScope): MayRun | Promise<MayRun> {
   scope.tenant.observer?.enters(approved.call, 'admit')
-  if (approved.kept !== undefined) return giveKept(approved.kept, approved, scope)
+  if (approved.kept !== undefined) {
+    const paused = findPause(approved, scope)
+    return paused === undefined ? giveKept(approved.kept, approved, scope) : halt('admit', approved, paused)
+  }
   const slot = takeSlot(approved, scope)
   return slot instanceof Promise
     ? slot.then((taken) => takeRest(approved, taken, scope))
@@ -56,9 +60,12 @@ function takeRest(approved: Approved, slot: Slot | CallError, scope: CallScope):
   return mayRunFirst ? beginLazily(approved, taken, scope) : begin(approved, taken, scope)
 }
 
-/** What changed since the call was decided about: its approval has expired, or the session entered plan mode. */
-function findLateNo({ approval, registered }: Approved, scope: CallScope): CallError | undefined {
+/** What changed since the call was decided about: it was paused, its approval has expired, or the session entered plan mode. */
+function findLateNo(approved: Approved, scope: CallScope): CallError | undefined {
+  const { approval, registered } = approved
   const { tenant, session } = scope
+  const paused = findPause(approved, scope)
+  if (paused !== undefined) return paused
   const { name, permission } = registered.definition
   if (approval !== undefined && tenant.tick() > approval.expiresAt) return stale(name)
   if (permission !== 'write' || session.mode !== 'plan') return undefined

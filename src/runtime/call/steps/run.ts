@@ -133,7 +133,11 @@ async function followEnd(
   watch.answer()
   if (late !== 'ended') {
     free(admitted, watch)
-    return toRan(admitted, late.value, { error: endedError(ended, admitted, scope), reason: ended })
+    return toRan(admitted, late.value, {
+      error: endedError(ended, admitted, scope),
+      reason: ended,
+      said: scope.session.endings.aborted.get(admitted.call.id),
+    })
   }
   admitted.waitedMs = watch.heldMs
   const error = ignoredAbort(ended, admitted.registered.definition.name, abortGraceMs)
