@@ -31,7 +31,7 @@ export function InboxPage() {
     a: () => void decide('allow_once'),
     s: () => void decide('allow_for_session'),
     d: () => reason.current?.focus(),
-    r: () => void (mayOperate() && (ruling.value = current?.id)),
+    r: () => void (may('operator', current?.tenant) && (ruling.value = current?.id)),
   })
   return (
     <>

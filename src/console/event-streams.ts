@@ -1,6 +1,7 @@
 import type { StoredRecord } from '../contract/evidence.ts'
 import type { Runtime } from '../contract/runtime.ts'
 import { trackApprovals } from '../kit/approvals/track-approvals.ts'
+import { seenPauses } from './api/stops.ts'
 import { readCursor, toCursorText } from './base/cursor.ts'
 import { sees, tenantsOf, type Visitor } from './base/roles.ts'
 
@@ -90,7 +91,7 @@ function follow(
   }
   let toldPauses = '[]'
   const look = (): void => {
-    const pauses = JSON.stringify(runtime.stops.pauses(visitor.tenant))
+    const pauses = JSON.stringify(seenPauses(visitor, runtime.stops.pauses()))
     if (pauses !== toldPauses) write(`event: pauses\ndata: ${(toldPauses = pauses)}\n\n`)
     for (const tenant of tenants()) {
       // A tenant that is seen for the first time is told from its first record on.

@@ -152,6 +152,7 @@ const showRule = endpoint({
   summary:
     'The narrowest rule that would let the call of a question through, with what else it would have let through.',
   role: 'viewer',
+  reach: ofFound,
   answer: {
     type: 'object',
     properties: {
@@ -183,6 +184,7 @@ const decideAsRule = endpoint({
   summary:
     'Allows the call of a question and adds its rule to the policy file. The evidence says who did it.',
   role: 'operator',
+  reach: ofFound,
   body: {
     type: 'object',
     properties: {

@@ -2,6 +2,7 @@ import type { PolicyBook, PolicyVersion } from '../../config/policy-file/policy-
 import { previewDiff } from '../../kit/diff/preview-diff.ts'
 import { answerProblem } from '../base/answers.ts'
 import { endpoint, type Asked, type Endpoint } from '../base/endpoint.ts'
+import { ofAllTenants } from '../base/read-query.ts'
 import { refusingSetup } from '../base/refusing-setup.ts'
 import { versionRow, type VersionRow } from './policy-rows.ts'
 
@@ -13,6 +14,7 @@ const list = endpoint({
   path: '/api/policy/versions',
   summary: `What the policy file said, the newest ${most} versions: those that were saved here, and those that were found in the file.`,
   role: 'viewer',
+  reach: ofAllTenants,
   answer: {
     type: 'object',
     properties: { versions: { type: 'array', items: versionRow } },
@@ -34,6 +36,7 @@ const show = endpoint({
   path: '/api/policy/versions/{version}',
   summary: 'A version of the policy file, and what it changed.',
   role: 'viewer',
+  reach: ofAllTenants,
   answer: {
     type: 'object',
     properties: {
@@ -55,12 +58,10 @@ const show = endpoint({
   },
 })
 
-function bookOf({ visitor, parts }: Asked): PolicyBook | Response {
-  const { book } = parts.policy
-  if (visitor.tenant !== undefined)
-    return answerProblem({ status: 403, detail: 'The versions of the policy are of all tenants.' })
+function bookOf({ parts }: Asked): PolicyBook | Response {
   return (
-    book ?? answerProblem({ status: 404, detail: 'The program that runs this gateway gives its policy.' })
+    parts.policy.book ??
+    answerProblem({ status: 404, detail: 'The program that runs this gateway gives its policy.' })
   )
 }
 

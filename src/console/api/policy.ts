@@ -7,12 +7,13 @@ import { mostCalls, suggestRules, week } from '../../compose/foresight/suggest-r
 import { createSimulation } from '../../compose/simulation/create-simulation.ts'
 import { placeFaults } from '../../config/policy-file/policy-text.ts'
 import type { PolicyBook } from '../../config/policy-file/policy-book.ts'
+import { everyTenant } from '../../contract/mcp/console-login.ts'
 import { SetupError } from '../../contract/base/errors.ts'
 import { notePolicy } from '../../policy/note-policy.ts'
 import { answerProblem } from '../base/answers.ts'
 import { endpoint, type Asked, type Endpoint } from '../base/endpoint.ts'
 import { refuseReadOnly, whyReadOnly } from '../base/policy-access.ts'
-import { readCount, readTenant } from '../base/read-query.ts'
+import { ofAllTenants, ofTenant, readCount } from '../base/read-query.ts'
 import { refusingSetup } from '../base/refusing-setup.ts'
 import { sees, tenantsOf } from '../base/roles.ts'
 import { toJsonObject } from '../base/to-json-object.ts'
@@ -43,11 +44,12 @@ const show = endpoint({
   summary:
     'The policy: its rules with the calls that each decided in the last seven days, and what its file says.',
   role: 'viewer',
+  reach: 'each',
   answer: policyPage,
   run: (asked) => refusingSetup(() => toPage(asked)),
 })
 
-async function toPage({ visitor, parts }: Asked): Promise<PolicyPage> {
+async function toPage({ visitor, tenants, parts }: Asked): Promise<PolicyPage> {
   const { runtime, policy: desk } = parts
   const { book } = desk
   const options = await desk.wire(book?.present().policy)
@@ -57,7 +59,7 @@ async function toPage({ visitor, parts }: Asked): Promise<PolicyPage> {
   const said = file && book?.check(file.text)
   const readOnly = whyReadOnly(visitor, desk)
   const recent = {
-    tenants: tenantsOf(visitor, runtime.store.tenants()),
+    tenants,
     since: Date.now() - week,
     most: mostCalls,
   }
@@ -65,7 +67,7 @@ async function toPage({ visitor, parts }: Asked): Promise<PolicyPage> {
   const simulation = await createSimulation({ ...options, onError: () => {} })
   const notes = notePolicy(policy, simulation.definitions())
   await simulation.close()
-  const seesAll = visitor.tenant === undefined
+  const seesAll = sees(visitor, everyTenant)
   return {
     version: runtime.policyVersion,
     mode: policy.mode ?? 'default',
@@ -97,6 +99,10 @@ const suggestions = endpoint({
   summary:
     'The narrowest rules for what people said yes to more than once, each with what else it would have let through.',
   role: 'viewer',
+  reach: (question) =>
+    question.query.has('tenant')
+      ? ofTenant(question)
+      : tenantsOf(question.visitor, question.parts.runtime.store.tenants()),
   query: { days: 'Calls of the last so many days, up to 90. Default: 7.', tenant: 'Of this tenant alone.' },
   answer: {
     type: 'object',
@@ -111,19 +117,16 @@ const suggestions = endpoint({
     },
     required: ['suggested', 'withoutRule', 'isCut'],
   },
-  run({ visitor, query, parts: { runtime, policy: desk } }) {
+  run({ tenants, query, parts: { runtime, policy: desk } }) {
     const days = readCount(query, { name: 'days', usual: 7, most: 90 })
     if (days instanceof Response) return days
-    const named = query.get('tenant')
-    const tenant = named === null ? undefined : readTenant(visitor, named)
-    if (tenant instanceof Response) return tenant
     const { store } = runtime
     return refusingSetup(async () => {
       const found = await suggestRules({
         store,
         runtime: await desk.wire(desk.book?.present().policy),
         since: Date.now() - days * day,
-        tenants: tenant === undefined ? tenantsOf(visitor, store.tenants()) : [tenant],
+        tenants,
       })
       return {
         suggested: found.suggested.map(toSuggestionRow),
@@ -140,6 +143,7 @@ const foresee = endpoint({
   summary:
     'What would come of a policy, before it is saved: its faults, calls that it would decide otherwise, its cases.',
   role: 'operator',
+  reach: ofAllTenants,
   mostCharacters,
   body: { type: 'object', properties: { text }, required: ['text'], additionalProperties: false },
   answer: foresightRow,
@@ -215,6 +219,7 @@ const draft = endpoint({
   path: '/api/policy/draft',
   summary: 'The text of a policy with one more rule; comments stay. Nothing is saved.',
   role: 'operator',
+  reach: ofAllTenants,
   mostCharacters,
   body: {
     type: 'object',
@@ -246,6 +251,7 @@ const save = endpoint({
   summary:
     'Saves the policy file as a whole. It is refused if the file changed since it was read; the evidence says who did it.',
   role: 'operator',
+  reach: ofAllTenants,
   mostCharacters,
   body: {
     type: 'object',

@@ -15,8 +15,8 @@ import { allow, tryServer, type Trial } from '../../compose/servers/try-server.t
 import type { Json, JsonObject } from '../../contract/base/json.ts'
 import { SetupError } from '../../contract/base/errors.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
-import { answerProblem } from '../base/answers.ts'
 import { endpoint, type Asked, type Endpoint } from '../base/endpoint.ts'
+import { ofAllTenants } from '../base/read-query.ts'
 import { refusingSetup } from '../base/refusing-setup.ts'
 import { clientRow, plannedRow, registryRow, trialRow } from './server-setup-rows.ts'
 
@@ -28,6 +28,7 @@ const trial = endpoint({
   summary:
     'Starts a server in its sandbox as it would be in service, and says what it was held back from and the least entry of mcp.json with which it got so far. Writes nothing.',
   role: 'operator',
+  reach: ofAllTenants,
   body: {
     type: 'object',
     properties: {
@@ -49,7 +50,7 @@ const trial = endpoint({
     required: ['trials'],
   },
   run: (asked) =>
-    changing(asked, async () => {
+    refusingSetup(async () => {
       const { body, parts } = asked
       const pasted = await readPasted(String(body['text']), textOf(body['name']))
       const allowed = { hosts: listOf(body['hosts']), variables: listOf(body['variables']) }
@@ -87,10 +88,11 @@ const plan = endpoint({
   path: '/api/servers/plan',
   summary: 'What a change of mcp.json would be, as a diff without secrets. Writes nothing.',
   role: 'operator',
+  reach: ofAllTenants,
   body: { type: 'object', properties: { changes }, required: ['changes'], additionalProperties: false },
   answer: plannedRow,
   run: (asked) =>
-    changing(asked, () => {
+    refusingSetup(() => {
       const { diff, digest } = planChanges(asked.parts.serverSetup.path, changesOf(asked))
       return { diff, digest }
     }),
@@ -102,6 +104,7 @@ const write = endpoint({
   summary:
     'Makes a change of mcp.json that was looked at; refused if the file is another one by now. Comments in it stay, and it is in force as soon as the server has read it.',
   role: 'operator',
+  reach: ofAllTenants,
   body: {
     type: 'object',
     properties: { changes, digest: { type: 'string', description: 'Of the plan that was seen.' } },
@@ -110,7 +113,7 @@ const write = endpoint({
   },
   answer: plannedRow,
   run: (asked) =>
-    changing(asked, async () => {
+    refusingSetup(async () => {
       const { parts, visitor, body } = asked
       const wanted = changesOf(asked)
       const { store } = parts.runtime
@@ -129,6 +132,7 @@ const entry = endpoint({
   summary:
     'The entry of a server without secrets, and what would let it have what its words name and it is kept from: each one change of the entry.',
   role: 'operator',
+  reach: ofAllTenants,
   answer: {
     type: 'object',
     properties: {
@@ -148,7 +152,7 @@ const entry = endpoint({
     required: ['entry', 'openings'],
   },
   run: (asked) =>
-    changing(asked, () => {
+    refusingSetup(() => {
       const { path, parts } = asked
       const name = path['server'] ?? ''
       const found = readServers(openFile(parts.serverSetup.path))[name]
@@ -197,13 +201,14 @@ const clients = endpoint({
   summary:
     'Programs on this machine that have MCP servers of their own, and which of those are here already.',
   role: 'operator',
+  reach: ofAllTenants,
   answer: {
     type: 'object',
     properties: { clients: { type: 'array', items: clientRow } },
     required: ['clients'],
   },
   run: (asked) =>
-    changing(asked, async () => {
+    refusingSetup(async () => {
       const present = readServers(openFile(asked.parts.serverSetup.path))
       const found = Object.entries(otherClients).map(async ([client, about]) => {
         const path = about.path()
@@ -233,6 +238,7 @@ const registry = endpoint({
   path: '/api/registry',
   summary: 'Searches the registry of MCP servers that config.json names. Nothing else asks it for anything.',
   role: 'operator',
+  reach: ofAllTenants,
   query: { search: 'Words.' },
   answer: {
     type: 'object',
@@ -240,7 +246,7 @@ const registry = endpoint({
     required: ['servers', 'registry'],
   },
   run: (asked) =>
-    changing(asked, async () => {
+    refusingSetup(async () => {
       const base = asked.parts.serverSetup.registry()
       if (base === undefined)
         throw new SetupError(
@@ -253,16 +259,6 @@ const registry = endpoint({
       return { servers: found.map((each) => ({ ...each, notes: [...each.notes] })), registry: base }
     }),
 })
-
-/** What a person reads and changes of the servers of all tenants. */
-async function changing<T extends object>(asked: Asked, act: () => T | Promise<T>): Promise<T | Response> {
-  if (asked.visitor.tenant !== undefined)
-    return answerProblem({
-      status: 403,
-      detail: 'The file of servers is one of all tenants: who sees all of them changes it.',
-    })
-  return refusingSetup(act)
-}
 
 /** As the schema of the body says. */
 function changesOf({ body }: Asked): ServerChanges {

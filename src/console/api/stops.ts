@@ -1,7 +1,9 @@
-import type { AbortScope } from '../../contract/base/stop.ts'
+import type { AbortScope, Pause } from '../../contract/base/stop.ts'
+import { everyTenant } from '../../contract/mcp/console-login.ts'
 import { answerProblem } from '../base/answers.ts'
-import { endpoint, type Asked, type Endpoint } from '../base/endpoint.ts'
+import { endpoint, type Asked, type Endpoint, type Question } from '../base/endpoint.ts'
 import { refusingSetup } from '../base/refusing-setup.ts'
+import { mayDo, sees, tenantsOf, type Visitor } from '../base/roles.ts'
 import { abortedRow, pauseRow, runningRow, scopeFields } from './pause-row.ts'
 
 const everything = {
@@ -17,13 +19,19 @@ const list = endpoint({
   path: '/api/pauses',
   summary: 'What is paused, by whom and why.',
   role: 'viewer',
+  reach: 'each',
   answer: {
     type: 'object',
     properties: { pauses: { type: 'array', items: pauseRow } },
     required: ['pauses'],
   },
-  run: ({ visitor, parts }) => ({ pauses: [...parts.runtime.stops.pauses(visitor.tenant)] }),
+  run: ({ visitor, parts }) => ({ pauses: seenPauses(visitor, parts.runtime.stops.pauses()) }),
 })
+
+/** The pauses that a person sees: those of their tenants, and what is paused in all. */
+export function seenPauses(visitor: Visitor, all: readonly Pause[]): Pause[] {
+  return all.filter(({ tenant }) => tenant === undefined || sees(visitor, tenant))
+}
 
 const pause = endpoint({
   method: 'POST',
@@ -31,6 +39,7 @@ const pause = endpoint({
   summary:
     'The emergency stop: lets no such call run until it is resumed, in any process on the store, from the next call on.',
   role: 'operator',
+  reach: ofScope,
   body: {
     type: 'object',
     properties: {
@@ -66,35 +75,41 @@ const resume = endpoint({
   path: '/api/pauses/{pause}/resume',
   summary: 'Lets calls run again that were paused.',
   role: 'operator',
+  reach(question) {
+    const found = findPause(question)
+    return found instanceof Response ? found : [found.tenant ?? everyTenant]
+  },
   body: { type: 'object', properties: {}, additionalProperties: false },
   answer: { type: 'object', properties: { pause: pauseRow }, required: ['pause'] },
-  async run({ visitor, path, parts }) {
-    const { stops } = parts.runtime
-    const found = stops.pauses(visitor.tenant).find(({ id }) => id === path['pause'])
-    if (found === undefined)
-      return answerProblem({ status: 404, detail: 'There is no such pause. It may have been resumed.' })
-    if (visitor.tenant !== undefined && found.tenant !== visitor.tenant)
-      return answerProblem({
-        status: 403,
-        detail: 'This pause is one of all tenants: who sees all of them resumes it.',
-      })
-    await stops.resume(found.id, visitor.actor)
+  async run(asked) {
+    const found = findPause(asked)
+    if (found instanceof Response) return found
+    await asked.parts.runtime.stops.resume(found.id, asked.visitor.actor)
     return { pause: found }
   },
 })
+
+function findPause({ visitor, path, parts }: Question): Pause | Response {
+  const found = seenPauses(visitor, parts.runtime.stops.pauses()).find(({ id }) => id === path['pause'])
+  return found ?? answerProblem({ status: 404, detail: 'There is no such pause. It may have been resumed.' })
+}
 
 const running = endpoint({
   method: 'GET',
   path: '/api/running',
   summary: 'The calls that run now, in every process on the store.',
   role: 'viewer',
+  reach: 'each',
   answer: {
     type: 'object',
     properties: { calls: { type: 'array', items: runningRow } },
     required: ['calls'],
   },
   run: ({ visitor, parts }) => ({
-    calls: parts.runtime.stops.running(visitor.tenant).map(({ writer: _writer, ...row }) => row),
+    calls: parts.runtime.stops
+      .running()
+      .filter(({ tenant }) => sees(visitor, tenant))
+      .map(({ writer: _writer, ...row }) => row),
   }),
 })
 
@@ -103,6 +118,7 @@ const abort = endpoint({
   path: '/api/abort',
   summary: 'Aborts calls that run, in whatever process; without a call, tool or server, agents and jobs too.',
   role: 'operator',
+  reach: ofScope,
   body: {
     type: 'object',
     properties: {
@@ -128,7 +144,17 @@ const abort = endpoint({
 
 const names = ['call', 'session', 'tools', 'server', 'tenant', 'actor'] as const
 
-/** What a change means: who sees one tenant means what is of that. */
+/** The tenant that a change names. Without one it means all, or the only one in which the visitor may make it. */
+function ofScope({ visitor, body }: Question): readonly string[] | Response {
+  const { tenant } = body
+  if (typeof tenant === 'string') return [tenant]
+  if (mayDo(visitor, 'operator', everyTenant)) return [everyTenant]
+  const own = tenantsOf(visitor, [], 'operator')
+  if (own.length < 2) return own.length === 0 ? [everyTenant] : own
+  return answerProblem({ status: 400, detail: `Name a tenant: ${own.join(', ')}.` })
+}
+
+/** What a change means, in the tenant that it reaches. */
 function readScope(asked: Asked): AbortScope | Response {
   const scope: AbortScope = {}
   for (const name of names) {
@@ -140,10 +166,8 @@ function readScope(asked: Asked): AbortScope | Response {
       status: 400,
       detail: 'Say what is meant: name tools, a server, a tenant, an actor, or "all": true.',
     })
-  const { tenant } = asked.visitor
-  if (tenant === undefined) return scope
-  if (scope.tenant === undefined || scope.tenant === tenant) return { ...scope, tenant }
-  return answerProblem({ status: 403, detail: 'You see your own tenant only.' })
+  const [tenant = everyTenant] = asked.tenants
+  return tenant === everyTenant ? scope : { ...scope, tenant }
 }
 
 function textOf({ body }: Asked, name: string): string | undefined {

@@ -1,6 +1,7 @@
+import { everyTenant } from '../../contract/mcp/console-login.ts'
 import { answerProblem } from './answers.ts'
 import type { PolicyDesk } from './console-parts.ts'
-import { mayDo, sees, type Visitor } from './roles.ts'
+import { mayDo, roleIn, type Visitor } from './roles.ts'
 
 /** Why a visitor cannot change the policy at this place, or anywhere in it; undefined if they can. */
 export function whyReadOnly(
@@ -9,12 +10,13 @@ export function whyReadOnly(
   place: readonly (string | number)[] = [],
 ): string | undefined {
   if (book === undefined) return 'The program that runs this gateway gives its policy: change it there.'
-  if (!mayDo(visitor, 'operator'))
-    return `This takes the role "operator"; "${visitor.actor}" is "${visitor.role}" here.`
   const [part, tenant] = place
-  const isOwn = part === 'tenants' && typeof tenant === 'string' && sees(visitor, tenant)
-  if (visitor.tenant === undefined || isOwn) return undefined
-  return `The policy is for all tenants, and "${visitor.actor}" is of "${visitor.tenant}" alone.`
+  const at = part === 'tenants' && typeof tenant === 'string' ? tenant : everyTenant
+  if (mayDo(visitor, 'operator', at)) return undefined
+  const role = roleIn(visitor, at) ?? 'nothing'
+  return at === everyTenant
+    ? `The policy is for all tenants: changing it takes the role "operator" in all of them; "${visitor.name}" is "${role}" there.`
+    : `This takes the role "operator" in the tenant "${at}"; "${visitor.name}" is "${role}" there.`
 }
 
 /** The same as an answer. */
