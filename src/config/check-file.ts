@@ -27,7 +27,10 @@ export const configurationForm: Form<Configuration> = {
   check: checkConfiguration,
 }
 export const policyForm: Form<Policy> = { schema: asConstant(policySchema), check: checkPolicy }
-export const projectForm: Form<ProjectConfiguration> = { schema: asConstant(projectSchema), check: checkProject }
+export const projectForm: Form<ProjectConfiguration> = {
+  schema: asConstant(projectSchema),
+  check: checkProject,
+}
 export const gatewayForm: Form<GatewayConfiguration> = {
   schema: asConstant(gatewaySchema),
   check: checkGateway,
