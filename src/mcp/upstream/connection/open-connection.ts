@@ -1,7 +1,7 @@
 import { readJsonObject } from '../../../kit/json/is-json-object.ts'
 import { basename } from 'node:path'
 import type * as SdkModule from '@modelcontextprotocol/client'
-import type { Client, ClientOptions, Transport } from '@modelcontextprotocol/client'
+import type { Client, ClientOptions, RequestOptions, Transport } from '@modelcontextprotocol/client'
 import type { JsonObject } from '../../../contract/base/json.ts'
 import type { DirectClient } from '../../../contract/mcp/direct-connection.ts'
 import type { FeedHost, ProgramRequest } from '../../../contract/mcp/tool-feed.ts'
@@ -14,6 +14,7 @@ import type { Packages } from '../../packages/open-packages.ts'
 import { asIs } from '../base/as-is.ts'
 import { findBesideFolder, findDataFolder } from '../base/data-folder.ts'
 import { findPackage } from '../base/find-package.ts'
+import { createPlainRequests, type PlainRequest, type PlainRequests } from './plain-requests.ts'
 import { fillSecrets } from './fill-secrets.ts'
 import type { Login } from '../login/create-login.ts'
 import { completeResults } from './complete-results.ts'
@@ -27,6 +28,8 @@ export type Era = 'legacy' | 'modern'
 /** An open connection to a server. */
 export interface Connection {
   readonly client: Client
+  /** Sends a request; resolves with its result as it came. */
+  request(request: PlainRequest, options: RequestOptions): Promise<JsonObject>
   readonly era: Era
   readonly version: string
   /** Aborted when the connection is no more. */
@@ -123,7 +126,9 @@ async function connect(options: ConnectionOptions, mode: Mode): Promise<Connecti
     options.answer(method, readJsonObject(params), mcpReq.signal)
   const wanted = hearChanges(client, options)
   if (end !== undefined) attend(client, end)
+  const plain = createPlainRequests(sdk, (message) => transport.send(message))
   client.onclose = () => {
+    plain.close()
     ending.abort()
     void release()
   }
@@ -136,7 +141,7 @@ async function connect(options: ConnectionOptions, mode: Mode): Promise<Connecti
     if (client.getProtocolEra() === 'modern') {
       completeResults(transport)
       subscribe(client, wanted)
-    }
+    } else handAnswers(transport, plain)
     isOpen = true
   } catch (error) {
     await transport.close().catch(() => {})
@@ -145,12 +150,23 @@ async function connect(options: ConnectionOptions, mode: Mode): Promise<Connecti
   } finally {
     signal.removeEventListener('abort', abandon)
   }
+  const era = client.getProtocolEra() ?? 'legacy'
   return {
     client,
-    era: client.getProtocolEra() ?? 'legacy',
+    request: (request, options) =>
+      era === 'legacy' ? plain.request(request, options) : client.request(request, asIs, options),
+    era,
     version: client.getNegotiatedProtocolVersion() ?? '',
     ended: ending.signal,
     close: () => client.close(),
+  }
+}
+
+/** What answers plain requests does not go on to the SDK. */
+function handAnswers(transport: Transport, plain: PlainRequests): void {
+  const receive = transport.onmessage
+  transport.onmessage = (message, extra) => {
+    if (!plain.take(message)) receive?.(message, extra)
   }
 }
 
