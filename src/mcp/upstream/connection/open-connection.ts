@@ -7,6 +7,7 @@ import type { DirectClient } from '../../../contract/mcp/direct-connection.ts'
 import type { FeedHost, ProgramRequest } from '../../../contract/mcp/tool-feed.ts'
 import type { UpstreamServer, UpstreamTransport } from '../../../contract/mcp/upstream.ts'
 import { jsonSize } from '../../../kit/json/json-size.ts'
+import { isPlainAnswer } from '../../translate/plain-messages.ts'
 import { layBeside } from '../../packages/lay-beside.ts'
 import { FetchFailed } from '../../packages/fetch-failed.ts'
 import { fetchesPackage } from '../../packages/read-package-command.ts'
@@ -20,6 +21,7 @@ import type { Login } from '../login/create-login.ts'
 import { completeResults } from './complete-results.ts'
 import { ProgramTransport } from './program-transport.ts'
 import type { ServerLog } from '../base/server-log.ts'
+import { readAnswers } from './read-answers.ts'
 import { boundFlow, createFlow } from './watch-flow.ts'
 
 /** Whether a server shakes hands (to 2025-11-25) or answers each request alone (2026-07-28). */
@@ -109,7 +111,8 @@ async function connect(options: ConnectionOptions, mode: Mode): Promise<Connecti
   const { timeoutMs, signal, end } = options
   const log = options.newLog()
   const sdk = await import('@modelcontextprotocol/client')
-  const { transport, release } = await openTransport(options, { sdk, log })
+  const plain = createPlainRequests(sdk, (message) => transport.send(message))
+  const { transport, release } = await openTransport(options, { sdk, log, plain })
   const ending = new AbortController()
   let isOpen = false
   const settings: ClientOptions = {
@@ -126,7 +129,6 @@ async function connect(options: ConnectionOptions, mode: Mode): Promise<Connecti
     options.answer(method, readJsonObject(params), mcpReq.signal)
   const wanted = hearChanges(client, options)
   if (end !== undefined) attend(client, end)
-  const plain = createPlainRequests(sdk, (message) => transport.send(message))
   client.onclose = () => {
     plain.close()
     ending.abort()
@@ -214,7 +216,7 @@ type Sdk = typeof SdkModule
 
 async function openTransport(
   options: ConnectionOptions,
-  { sdk, log }: { sdk: Sdk; log: ServerLog },
+  { sdk, log, plain }: { sdk: Sdk; log: ServerLog; plain: PlainRequests },
 ): Promise<{ transport: Transport; release: () => Promise<void> }> {
   const { server, host, tenant, login, isAnonymous = false } = options
   const { transport } = server
@@ -225,8 +227,9 @@ async function openTransport(
     return { transport: program, release: async () => {} }
   }
   const origin = host.web.reach(transport.url)
+  const request = login?.over(origin.request, { isAnonymous }) ?? origin.request
   const web = new sdk.StreamableHTTPClientTransport(new URL(transport.url), {
-    fetch: login?.over(origin.request, { isAnonymous }) ?? origin.request,
+    fetch: readAnswers(request, (message) => isPlainAnswer(message) && plain.take(message)),
     requestInit: { headers: fillSecrets(server, tenant, host) },
   })
   return { transport: web, release: () => origin.close() }
