@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import axe from 'axe-core'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import { atEnd, keepOpen } from './at-end.ts'
 import { makePlace, type Place } from './command-line.ts'
@@ -122,4 +123,13 @@ export async function openPage(
   })
   await page.goto(link)
   return { page, requests, faults }
+}
+
+/** What axe finds wrong with a page as it stands. */
+export async function findFaults(page: Page): Promise<unknown[]> {
+  await page.evaluate(axe.source)
+  return page.evaluate(async () => {
+    const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run()
+    return violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)])
+  })
 }
