@@ -14,8 +14,14 @@ async function startInbox() {
   const { place, origin, shop } = started
   const askAll = async (orders: readonly string[], as: object = { actor: 'ann' }) => {
     const session = shop.runtime.session(as)
-    const step = await session.step(orders.map((order, index) => refundOf(`call-${index}`, order)))
-    return { session, step, approvals: step.waiting.map(({ approval }) => approval) }
+    const steps = []
+    for (const [index, order] of orders.entries())
+      steps.push(await session.step([refundOf(`call-${index}`, order)]))
+    const approvals = steps.flatMap(({ waiting }) => waiting.map(({ approval }) => approval))
+    /** What has become of each. */
+    const results = async () =>
+      (await Promise.all(steps.map((step) => session.resume(step)))).flatMap((step) => step.results)
+    return { approvals, results }
   }
   const linkOf = async () =>
     (await handrail(place, ['console', '--port', new URL(origin).port])).stdout.trim()
@@ -28,7 +34,7 @@ const resultsOf = (page: Page) => page.getByRole('list', { name: 'What became of
 
 test('several calls are decided at once, each by its own digest; one that another browser answered is told, and the others count', async () => {
   const { link, linkOf, askAll, shop } = await startInbox()
-  const { session, step, approvals } = await askAll(['1', '2', '3'])
+  const { results, approvals } = await askAll(['1', '2', '3'])
   const [one, other] = [await openPage(browser(), link), await openPage(browser(), await linkOf())]
   const { page } = one
   await page.getByRole('region', { name: 'Question about shop.refund' }).waitFor()
@@ -53,16 +59,15 @@ test('several calls are decided at once, each by its own digest; one that anothe
   expect([first, third]).toEqual(['{"order":"1"} allowed', '{"order":"3"} allowed'])
   expect(second).toContain(`was answered by ${me} with deny, so this answer does not count`)
   await page.getByText('Nothing waits for you.').waitFor()
-  const { results } = await session.resume(step)
-  expect(results.map(({ outcome }) => outcome)).toEqual(['ok', 'denied', 'ok'])
-  expect(shop.done).toEqual(['1', '3'])
+  expect((await results()).map(({ outcome }) => outcome)).toEqual(['ok', 'denied', 'ok'])
+  expect(shop.done.toSorted()).toEqual(['1', '3'])
   expect(one.faults.filter((fault) => !fault.includes('409'))).toEqual([])
   expect(other.faults).toEqual([])
 })
 
 test('only calls of the same tool and session are picked together, and a reason goes to each', async () => {
   const { link, askAll, shop } = await startInbox()
-  const { session, step } = await askAll(['1', '2'])
+  const { results } = await askAll(['1', '2'])
   await askAll(['3'], { actor: 'bea' })
   const brief = shop.runtime.session({ actor: 'cat' })
   await brief.step([{ id: 'b', tool: 'shop.brief', input: { order: '4' } }])
@@ -83,9 +88,9 @@ test('only calls of the same tool and session are picked together, and a reason 
   await page.keyboard.type('not this month')
   await page.keyboard.press('Enter')
   await page.getByText('Denied 2 of 2: shop.refund').waitFor()
-  const { results } = await session.resume(step)
-  expect(results.map(({ outcome }) => outcome)).toEqual(['denied', 'denied'])
-  expect(results.map((each) => JSON.stringify(each).includes('not this month'))).toEqual([true, true])
+  const ended = await results()
+  expect(ended.map(({ outcome }) => outcome)).toEqual(['denied', 'denied'])
+  expect(ended.map((each) => JSON.stringify(each).includes('not this month'))).toEqual([true, true])
   expect([await page.title(), shop.done, faults]).toEqual(['(2) Handrail', [], []])
 })
 
@@ -155,7 +160,7 @@ test('notices and the sound are off until they are turned on, say no more than w
   await page.goto(`${origin}/live`)
   await page.getByRole('heading', { name: 'Live' }).waitFor()
   await askAll(['1'])
-  await page.getByRole('link', { name: 'Inbox 1' }).click()
+  await page.getByRole('link', { name: /^Inbox ?1$/ }).click()
   const [notify, sound] = ['Notify me', 'Play a sound'].map((name) => page.getByRole('button', { name }))
   expect(await told()).toEqual([])
   await notify?.click()
@@ -174,7 +179,7 @@ test('notices and the sound are off until they are turned on, say no more than w
   await sound?.click()
   await page.getByRole('link', { name: 'Live', exact: true }).click()
   await askAll(['4'])
-  await page.getByRole('link', { name: 'Inbox 4' }).waitFor()
+  await page.getByRole('link', { name: /^Inbox ?4$/ }).waitFor()
   expect([await told(), faults]).toEqual([[], []])
 })
 
@@ -198,8 +203,12 @@ for (const [name, options] of [
       parentAgentId: `lead ${evil}`,
       parentRunId: 'run_1',
     }
-    await askAll([evil, `${evil}2`, 'a-very-long-order-number-'.repeat(20)], { parent, agent })
-    await askAll(['7'], { actor: evil })
+    await askAll([evil, `${evil}2`, 'a-very-long-order-number-'.repeat(20)], {
+      parent,
+      agent,
+      role: 'orchestrator',
+    })
+    await askAll(['7'], { actor: 'bea', agent: { agentId: evil, runId: evil } })
     const { page, faults } = await openPage(browser(), link, options)
     const card = page.getByRole('region', { name: 'Question about shop.refund' })
     await card.getByText(`agent lead ${evil} in ${parent.id}`).waitFor()
@@ -207,7 +216,7 @@ for (const [name, options] of [
     expect(fields).toEqual(
       expect.arrayContaining([
         'ann of local',
-        'sub',
+        'orchestrator',
         `helper ${evil}, run run_2 ${evil}`,
         `agent lead ${evil}, run run_1`,
         `main: agent lead ${evil} in ${parent.id}`,
@@ -231,7 +240,7 @@ for (const [name, options] of [
     await check()
     await page
       .getByRole('region', { name: 'Question about shop.refund' })
-      .getByText(`${evil} of local`)
+      .getByText(`${evil}, run ${evil}`)
       .waitFor()
     expect([await page.title(), faults]).toEqual(['(1) Handrail', []])
   })

@@ -34,7 +34,7 @@ export function followNotices(): () => void {
 function tell(asked: readonly PendingApproval[]): void {
   const [first] = asked
   if (first === undefined) return
-  if (wanted.value.sound) void play()
+  if (wanted.value.sound) play()
   const isSeen = document.hasFocus() && (path.value === '/' || path.value === '/inbox')
   if (!wanted.value.notify || isSeen || !isPermitted()) return
   // It may stand on a locked screen: it says no more than who asks for what.
@@ -52,10 +52,12 @@ function tell(asked: readonly PendingApproval[]): void {
   })
 }
 
-/** Two short tones. A browser is silent until the page was pressed once. */
-async function play(): Promise<void> {
-  const audio = new AudioContext()
-  await audio.resume()
+let audio: AudioContext | undefined
+
+/** Plays two short tones, if the page was pressed once: browsers permit none before that. */
+function play(): void {
+  if (!navigator.userActivation.hasBeenActive) return
+  audio ??= new AudioContext()
   const volume = new GainNode(audio, { gain: 0.08 })
   volume.connect(audio.destination)
   for (const [index, frequency] of [660, 880].entries()) {
@@ -63,7 +65,6 @@ async function play(): Promise<void> {
     tone.connect(volume)
     tone.start(audio.currentTime + index * 0.14)
     tone.stop(audio.currentTime + index * 0.14 + 0.12)
-    if (index === 1) tone.addEventListener('ended', () => void audio.close())
   }
 }
 
@@ -82,7 +83,7 @@ export function NoticeSwitches() {
   }
   const turnSound = (): void => {
     turn({ sound: !wanted.value.sound })
-    if (wanted.value.sound) void play()
+    if (wanted.value.sound) play()
   }
   const { notify, sound } = wanted.value
   return (

@@ -1,8 +1,9 @@
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 
 /** Keys that do something wherever the person is, unless they write. One that is held down does it once. */
 export function useKeys(keys: { readonly [key: string]: () => void }): void {
-  useEffect(() => {
+  // Before anything is painted: a key is for what the person sees, and not for what was there before.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       const act = keys[event.key]
       if (act === undefined || isWritten(event.target) || event.ctrlKey || event.metaKey || event.altKey)
