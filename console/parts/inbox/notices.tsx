@@ -19,8 +19,9 @@ const gatherMs = 250
 /** Tells of each question from now on, as the person wants it, whatever page is shown. Returns what ends it. */
 export function followNotices(): () => void {
   let gathered: PendingApproval[] = []
-  const stop = onAsked((approval) => {
-    if (!may('approver', approval.tenant)) return
+  return onAsked((approval) => {
+    const { notify, sound } = wanted.value
+    if (!(notify || sound) || !may('approver', approval.tenant)) return
     gathered.push(approval)
     if (gathered.length > 1) return
     setTimeout(() => {
@@ -28,7 +29,6 @@ export function followNotices(): () => void {
       gathered = []
     }, gatherMs)
   })
-  return stop
 }
 
 function tell(asked: readonly PendingApproval[]): void {
