@@ -2,10 +2,13 @@ import { answerProblem } from './base/answers.ts'
 import { approvalEndpoints } from './api/approvals.ts'
 import { budgetEndpoints } from './api/budgets.ts'
 import { callEndpoints } from './api/calls.ts'
+import { evidenceFileEndpoints } from './api/evidence-files.ts'
 import { evidenceEndpoints } from './api/evidence.ts'
 import { ownEndpoints } from './api/me.ts'
 import { overviewEndpoints } from './api/overview.ts'
+import { runReplayEndpoints } from './api/run-replay.ts'
 import { runEndpoints } from './api/runs.ts'
+import { sessionEndpoints } from './api/sessions.ts'
 import { serverEndpoints } from './api/servers.ts'
 import { toolEndpoints } from './api/tools.ts'
 import type { Endpoint } from './base/endpoint.ts'
@@ -15,10 +18,13 @@ export const endpoints: readonly Endpoint[] = [
   ...ownEndpoints,
   ...approvalEndpoints,
   ...callEndpoints,
+  ...sessionEndpoints,
   ...runEndpoints,
+  ...runReplayEndpoints,
   ...toolEndpoints,
   ...serverEndpoints,
   ...evidenceEndpoints,
+  ...evidenceFileEndpoints,
   ...overviewEndpoints,
   ...budgetEndpoints,
 ]

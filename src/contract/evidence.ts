@@ -39,6 +39,7 @@ export type EventName =
   | 'policy_refused'
   | 'outcome_resolved'
   | 'bodies_pruned'
+  | 'evidence_exported'
   | 'key_rotated'
   | 'mark_lost'
   | 'hook_failed_open'

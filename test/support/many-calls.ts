@@ -39,7 +39,7 @@ function entriesOf(index: number, { first, tenant }: { first: number; tenant: st
     input: digest,
     policy: digest,
     writer: 'writer_of_many_calls',
-    decision: { effect: 'allow', layer: 'default', rule: 'Reads run.' },
+    decision: { effect: 'allow', layer: 'defaults', rule: 'Reads run.' },
     plan: digest,
   }
   const end: EndRecord = {

@@ -10,6 +10,10 @@ import { openVisits } from '../../console/entry/visits.ts'
 import { ownFile } from '../../kit/own-file.ts'
 import { packageVersion } from '../../mcp/server/session/package-version.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
+import { exportEvidence } from '../../evidence/export/export-evidence.ts'
+import { openKeyFiles } from '../../evidence/chain/key-files.ts'
+import { examineHome } from './examine-home.ts'
+import { replayKeptRun } from './replay-kept-run.ts'
 import { createVerifier } from './verify-in-thread.ts'
 import { wireSimulation } from './wire-simulation.ts'
 import type { Places } from './wire.ts'
@@ -27,7 +31,12 @@ export function openConsole(
     assets: readAssets(fileURLToPath(ownFile('dist/console'))),
     checker: createSchemaChecker(),
     version: packageVersion(),
-    verify: createVerifier(places),
+    verifier: createVerifier(places),
+    replay: async (id, tenant) =>
+      replayKeptRun(store, { id, tenant }, { places, runtime: await wireSimulation(places) }),
+    exportLines: (about) =>
+      exportEvidence(store, { ...about, keys: openKeyFiles(places.keys), at: Date.now() }),
+    examine: () => examineHome(places),
     explain: async (call, tenant) =>
       explainCall({ store, call, tenant, runtime: await wireSimulation(places) }),
   })

@@ -1,17 +1,18 @@
-import { findCalls, outcomes, type WantedCalls } from '../../evidence/find-calls.ts'
+import { findCallPage, outcomes, type WantedCalls } from '../../evidence/find-calls.ts'
 import { readCalls } from '../../evidence/read-calls.ts'
 import { answerProblem } from '../base/answers.ts'
 import { endpoint, type Asked, type Endpoint } from '../base/endpoint.ts'
 import { mostRows, readPage } from '../base/read-query.ts'
 import { sees, tenantsOf } from '../base/roles.ts'
 import { callRow, toRow } from './call-row.ts'
-import { writeCursor } from '../base/cursor.ts'
+import { toCursorText } from '../base/cursor.ts'
 import { toJsonObject } from '../base/to-json-object.ts'
 
 const list = endpoint({
   method: 'GET',
   path: '/api/calls',
-  summary: 'The calls that began last, the newest first.',
+  summary:
+    'The calls that began last, the newest first; of those with an outcome other than ok, the ones that ended last.',
   role: 'viewer',
   query: {
     limit: `At most so many, up to ${mostRows}. Default: 100.`,
@@ -26,19 +27,19 @@ const list = endpoint({
     type: 'object',
     properties: {
       calls: { type: 'array', items: callRow },
-      next: { type: 'string', description: 'Of the page after this one. Absent if there is none.' },
+      next: {
+        type: 'string',
+        description:
+          'Of the page after this one, which may be there even if this one has few calls or none: no page takes long. Absent if there is none.',
+      },
     },
     required: ['calls'],
   },
   run(asked) {
     const wanted = readWanted(asked)
     if (wanted instanceof Response) return wanted
-    const found = findCalls(asked.parts.runtime.store, wanted)
-    const calls = found.map(toRow)
-    return {
-      calls,
-      ...(calls.length === wanted.limit && { next: writeCursor(calls, wanted.before) }),
-    }
+    const { calls, next } = findCallPage(asked.parts.runtime.store, wanted)
+    return { calls: calls.map(toRow), ...(next !== undefined && { next: toCursorText(next) }) }
   },
 })
 
@@ -46,10 +47,10 @@ function readWanted({ query, visitor, parts }: Asked): WantedCalls | Response {
   const tenants = tenantsOf(visitor, parts.runtime.store.tenants())
   const page = readPage(query, 100)
   if (page instanceof Response) return page
-  const since = Number(query.get('since') ?? 0)
-  if (!Number.isFinite(since))
-    return answerProblem({ status: 400, detail: '"since" is a time in milliseconds since the epoch.' })
   const given = query.get('outcome')
+  const since = query.has('since') ? Number(query.get('since')) : undefined
+  if (since !== undefined && !Number.isFinite(since))
+    return answerProblem({ status: 400, detail: '"since" is a time in milliseconds since the epoch.' })
   const outcome = outcomes.find((each) => each === given)
   if (given !== null && outcome === undefined)
     return answerProblem({ status: 400, detail: `The outcome is one of ${outcomes.join(', ')}.` })
@@ -57,7 +58,7 @@ function readWanted({ query, visitor, parts }: Asked): WantedCalls | Response {
   return {
     tenants,
     ...page,
-    since,
+    ...(since !== undefined && { since }),
     ...(tool && { tool }),
     ...(actor && { actor }),
     ...(session && { session }),

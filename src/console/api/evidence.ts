@@ -89,7 +89,7 @@ const verify = endpoint({
     if (seen instanceof Response) return seen
     if (named !== undefined && parts.runtime.store.head(named) === undefined)
       return answerProblem({ status: 404, detail: 'There is no such chain.' })
-    return toVerified(await parts.verify(named ?? visitor.tenant), visitor)
+    return toVerified(await parts.verifier.verify(named ?? visitor.tenant), visitor)
   },
 })
 
@@ -115,4 +115,25 @@ function toVerified(
   }
 }
 
-export const evidenceEndpoints: readonly Endpoint[] = [chains, notes, verify]
+const progress = endpoint({
+  method: 'GET',
+  path: '/api/evidence/progress',
+  summary: 'How far the verification that runs has come, of what you see.',
+  role: 'viewer',
+  answer: {
+    type: 'object',
+    properties: {
+      records: { type: 'integer', description: 'Held against their chain by now. Absent if none runs.' },
+      of: { type: 'integer' },
+    },
+  },
+  run({ visitor, parts: { runtime, verifier } }) {
+    const found = verifier.progress()
+    if (found === undefined || (visitor.tenant !== undefined && found.tenant !== visitor.tenant)) return {}
+    const tenants = found.tenant === undefined ? runtime.store.tenants() : [found.tenant]
+    const of = tenants.reduce((sum, tenant) => sum + (runtime.store.head(tenant)?.sequence ?? 0), 0)
+    return { records: found.records, of }
+  },
+})
+
+export const evidenceEndpoints: readonly Endpoint[] = [chains, notes, verify, progress]
