@@ -1,5 +1,7 @@
 import { signal } from '@preact/signals'
 import type { BudgetRow, ConsentRow } from '../src/console/api/budget-rows.ts'
+import type { SessionRow } from '../src/console/api/sessions.ts'
+import type { ComparedPair } from '../src/console/api/run-replay.ts'
 import type { CallRow } from '../src/console/api/call-row.ts'
 import type { ChainRow, NoteRow, Verified } from '../src/console/api/evidence-rows.ts'
 import type { PendingApproval } from '../src/contract/pending-approval.ts'
@@ -13,7 +15,7 @@ import type { FaultyEntry, ServerRow } from '../src/console/api/server-row.ts'
 
 import type { Overview } from '../src/console/api/overview-row.ts'
 
-export type { FaultyEntry, Overview, ServerRow }
+export type { SessionRow, ComparedPair, FaultyEntry, Overview, ServerRow }
 export type { BudgetRow, CallRow, ChainRow, ConsentRow, NoteRow, Verified }
 export type { PendingApproval, StoredRun, TranscriptNode, EvidenceRecord, Json, JsonObject }
 
@@ -67,6 +69,11 @@ export interface CallDetail {
   }[]
   readonly input?: JsonObject
   readonly result?: JsonObject
+  readonly run?: string
+  readonly chain: {
+    readonly records: number
+    readonly signed?: { readonly sequence: number; readonly at: number; readonly key: string }
+  }
   readonly explanation?: {
     readonly operations: readonly Json[]
     readonly policyVersion?: number
@@ -94,6 +101,41 @@ export interface RunDetail {
   readonly transcript: readonly TranscriptNode[]
   readonly calls: readonly CallRow[]
   readonly children: readonly StoredRun[]
+  readonly files: readonly { readonly path: string; readonly action: string; readonly call: string }[]
+  readonly artifacts: readonly {
+    readonly digest: string
+    readonly name?: string
+    readonly mimeType: string
+    readonly bytes: number
+    readonly call: string
+  }[]
+  readonly approvals: readonly {
+    readonly call: string
+    readonly tool: string
+    readonly at: number
+    readonly decision: string
+    readonly by?: string
+    readonly reason?: string
+  }[]
+}
+
+/** What the replay of a run found. */
+export interface RunReplay {
+  readonly turns: number
+  readonly calls: number
+  readonly replayed: number
+  readonly skipped: readonly { readonly call?: string; readonly tool?: string; readonly reason: string }[]
+  readonly divergence?: {
+    readonly run: string
+    readonly turn?: number
+    readonly call?: string
+    readonly tool?: string
+    readonly differences: readonly {
+      readonly what: string
+      readonly recorded: string
+      readonly now: string
+    }[]
+  }
 }
 
 /** Who is logged in; undefined until that is known, null if they are not. */

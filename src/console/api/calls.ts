@@ -1,3 +1,5 @@
+import type { Store } from '../../contract/store.ts'
+import { readRecord } from '../../kit/result/read-record.ts'
 import { findCallPage, outcomes, type WantedCalls } from '../../evidence/find-calls.ts'
 import { readCalls } from '../../evidence/read-calls.ts'
 import { answerProblem } from '../base/answers.ts'
@@ -93,8 +95,27 @@ const show = endpoint({
         description: 'Secrets redacted. Absent of a call that has not ended, or was pruned.',
       },
       explanation: { type: 'object', description: 'As `handrail explain --call --json` shows it.' },
+      run: { type: 'string', description: 'The run of an agent that it is of. Absent if there is none.' },
+      chain: {
+        type: 'object',
+        description: 'What proves its records.',
+        properties: {
+          records: { type: 'integer', description: 'In the chain of its tenant.' },
+          signed: {
+            type: 'object',
+            description: 'The first signature over all of them. Absent if there is none yet.',
+            properties: {
+              sequence: { type: 'integer', description: 'Of the checkpoint.' },
+              at: { type: 'integer' },
+              key: { type: 'string' },
+            },
+            required: ['sequence', 'at', 'key'],
+          },
+        },
+        required: ['records'],
+      },
     },
-    required: ['records'],
+    required: ['records', 'chain'],
   },
   async run({ visitor, path, parts }) {
     const call = path['call'] ?? ''
@@ -102,14 +123,39 @@ const show = endpoint({
     const [first] = records
     if (first === undefined) return answerProblem({ status: 404, detail: 'There is no such call.' })
     const [read] = readCalls(records)
+    const { store, runs } = parts.runtime
+    const { tenant } = first
+    const run = runs.list({ tenant, limit: mostRows }).find(({ session }) => session === first.session)
     const explanation = await parts.explain(call, first.tenant)
     return {
       records: records.map(({ sequence, hash, text }) => ({ sequence, hash, record: JSON.parse(text) })),
       ...(read?.input !== undefined && { input: read.input }),
       ...(read?.result !== undefined && { result: toJsonObject(read.result) }),
       ...(explanation !== undefined && { explanation: toJsonObject(explanation) }),
+      ...(run !== undefined && { run: run.id }),
+      chain: {
+        records: store.head(tenant)?.sequence ?? 0,
+        ...findSignature(store, tenant, Math.max(...records.map(({ sequence }) => sequence))),
+      },
     }
   },
 })
+
+/** A checkpoint is added every thousand records at the latest, by each process that signs. */
+const mostUnsigned = 5_000
+
+/** The first checkpoint over this record. */
+function findSignature(
+  store: Store,
+  tenant: string,
+  sequence: number,
+): { signed: { sequence: number; at: number; key: string } } | undefined {
+  const place = { tenant, after: sequence, before: sequence + mostUnsigned }
+  for (const stored of store.records({ ...place, kind: 'checkpoint' })) {
+    const { sequence: covered, at, key } = readRecord(stored.text, 'checkpoint')
+    if (covered >= sequence) return { signed: { sequence: stored.sequence, at, key } }
+  }
+  return undefined
+}
 
 export const callEndpoints: readonly Endpoint[] = [list, show]

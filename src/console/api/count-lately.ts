@@ -12,6 +12,8 @@ export interface CountedPart {
 const mostAtOnce = 40_000
 /** So many new ends are looked at for such that belong to parts that were counted before. */
 const mostNew = 2_000
+/** Parts that are remembered of a tenant. */
+const mostParts = 5_000
 
 /** What was counted of a tenant, by length and start of the part, with all ends up to a place of its chain. */
 interface Known {
@@ -47,7 +49,7 @@ function freshen(store: Store, tenant: string): Known {
   known.set(store, ofStore)
   const head = store.head(tenant)?.sequence ?? 0
   const before = ofStore.get(tenant)
-  const isNear = before !== undefined && head - before.reached <= mostNew
+  const isNear = before !== undefined && head - before.reached <= mostNew && before.parts.size <= mostParts
   const now: Known = isNear ? before : { reached: head, parts: new Map() }
   if (isNear)
     for (const { text } of store.records({ tenant, kind: 'end', after: before.reached })) {

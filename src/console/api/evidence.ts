@@ -38,6 +38,10 @@ const notes = endpoint({
   query: {
     limit: `At most so many, up to ${mostRows}. Default: 50.`,
     before: 'The `next` of the page before.',
+    event: 'Only those of this event.',
+    actor: 'Only what this actor did.',
+    tool: 'A pattern of names of tools.',
+    session: 'Only of this session.',
   },
   answer: {
     type: 'object',
@@ -51,7 +55,11 @@ const notes = endpoint({
     const page = readPage(query, 50)
     if (page instanceof Response) return page
     const tenants = tenantsOf(visitor, runtime.store.tenants())
-    const found = findNotes(runtime.store, { tenants, ...page })
+    const named = ['event', 'actor', 'tool', 'session'].flatMap((name) => {
+      const value = query.get(name)
+      return value === null || value === '' ? [] : [[name, value]]
+    })
+    const found = findNotes(runtime.store, { tenants, ...page, ...Object.fromEntries(named) })
     return {
       notes: found.map(toNoteRow),
       ...(found.length === page.limit && { next: writeCursor(found, page.before) }),

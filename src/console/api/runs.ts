@@ -1,5 +1,6 @@
 import type { StoredRun } from '../../contract/agent-run.ts'
 import { findCalls } from '../../evidence/find-calls.ts'
+import { readCalls, type RecordedCall } from '../../evidence/read-calls.ts'
 import { answerProblem } from '../base/answers.ts'
 import { endpoint, type Endpoint } from '../base/endpoint.ts'
 import { mostRows, readCount } from '../base/read-query.ts'
@@ -39,8 +40,51 @@ const show = endpoint({
       transcript: { type: 'array', items: { type: 'object' } },
       calls: { type: 'array', items: callRow, description: 'The oldest first.' },
       children: { type: 'array', items: run },
+      files: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            path: { type: 'string' },
+            action: { type: 'string' },
+            call: { type: 'string' },
+          },
+          required: ['path', 'action', 'call'],
+        },
+        description: 'What its calls changed, as they planned it: each file once, with the last call.',
+      },
+      artifacts: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            digest: { type: 'string' },
+            name: { type: 'string' },
+            mimeType: { type: 'string' },
+            bytes: { type: 'integer' },
+            call: { type: 'string' },
+          },
+          required: ['digest', 'mimeType', 'bytes', 'call'],
+        },
+      },
+      approvals: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            call: { type: 'string' },
+            tool: { type: 'string' },
+            at: { type: 'integer' },
+            decision: { type: 'string' },
+            by: { type: 'string' },
+            reason: { type: 'string' },
+          },
+          required: ['call', 'tool', 'at', 'decision'],
+        },
+        description: 'What persons answered.',
+      },
     },
-    required: ['run', 'transcript', 'calls', 'children'],
+    required: ['run', 'transcript', 'calls', 'children', 'files', 'artifacts', 'approvals'],
   },
   run({ visitor, path, parts }) {
     const { runs, store } = parts.runtime
@@ -54,9 +98,42 @@ const show = endpoint({
       run: toJsonObject(found),
       transcript: runs.transcript(found.id, tenant).map(toJsonObject),
       calls: calls.map(toRow),
+      ...toDeliverables(readCalls(store.records({ tenant, session, limit: 3 * mostCalls }))),
       children: runs.list({ tenant, limit: mostRows }).filter(isChild).map(toJsonObject),
     }
   },
 })
+
+/** What calls left, and who let them. */
+function toDeliverables(calls: readonly RecordedCall[]) {
+  const files = new Map<string, { path: string; action: string; call: string }>()
+  const artifacts = new Map<
+    string,
+    { digest: string; name?: string; mimeType: string; bytes: number; call: string }
+  >()
+  for (const { begin, end, operations, result } of calls) {
+    const { call } = begin
+    if (end?.outcome === 'ok')
+      for (const operation of operations)
+        if (operation.kind === 'fs.write')
+          files.set(operation.path, {
+            path: operation.path,
+            action: operation.removed === true ? 'removed' : 'written',
+            call,
+          })
+    for (const { digest, name, mimeType, bytes } of result?.artifacts ?? [])
+      artifacts.set(digest, { digest, ...(name !== undefined && { name }), mimeType, bytes, call })
+  }
+  return {
+    files: [...files.values()],
+    artifacts: [...artifacts.values()],
+    approvals: calls.flatMap(({ begin: { call, tool, at, approval } }) => {
+      if (approval === undefined) return []
+      const { decision, by, reason } = approval
+      const said = { ...(by !== undefined && { by }), ...(reason !== undefined && { reason }) }
+      return [{ call, tool, at, decision, ...said }]
+    }),
+  }
+}
 
 export const runEndpoints: readonly Endpoint[] = [list, show]
