@@ -1,22 +1,12 @@
 import { userInfo } from 'node:os'
-import axe from 'axe-core'
-import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { keepBrowser, openPage, startConsole } from '../support/console.ts'
+import { findFaults } from '../support/find-faults.ts'
 import { call, handrail } from '../support/command-line.ts'
 import { makeFixtureServer } from '../support/upstreams.ts'
 import { startServer } from '../support/start-command.ts'
 
 const browser = keepBrowser()
-
-/** What axe finds wrong with a page as it stands. */
-async function findFaults(page: Page): Promise<unknown[]> {
-  await page.evaluate(axe.source)
-  return page.evaluate(async () => {
-    const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run()
-    return violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)])
-  })
-}
 
 test('a person allows a write with one key and denies another with a reason, and its program goes on at once', async () => {
   const { link, ask, shop } = await startConsole()

@@ -80,7 +80,7 @@ const compare = endpoint({
   },
 })
 
-/** A call, and the digests of what it was about. */
+/** A call, and what is held against the other: the digest of its input, and what it returned, or the digest of that if it was not kept. */
 interface Compared {
   readonly side: Side
   readonly input: string
@@ -99,7 +99,7 @@ function readSides({ parts: { runtime } }: Asked, { tenant, session }: StoredRun
       ...(result !== undefined && { summary: result.summary }),
     },
     input: begin.input,
-    result: end?.result,
+    result: result === undefined ? end?.result : JSON.stringify([result.data, result.content, result.error]),
   }))
 }
 

@@ -1,3 +1,4 @@
+import type { PendingApproval } from '../../contract/pending-approval.ts'
 import type { Store } from '../../contract/store.ts'
 import { findCalls, type ListedCall } from '../../evidence/find-calls.ts'
 import { readRecord } from '../../kit/result/read-record.ts'
@@ -23,10 +24,19 @@ export const sessionRow = {
     run: { type: 'string', description: 'The run of an agent that works in it, the newest if several do.' },
     agent: { type: 'string', description: 'The definition of that agent.' },
     state: { type: 'string', description: 'How that run stands: running, or why it ended.' },
-    open: { type: 'array', items: callRow, description: 'Its calls that run or wait now.' },
+    open: { type: 'array', items: callRow, description: 'Its calls that run now.' },
+    waits: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: { tool: { type: 'string' }, at: { type: 'integer' } },
+        required: ['tool', 'at'],
+      },
+      description: 'What waits for a person, and since when.',
+    },
     last: callRow,
   },
-  required: ['tenant', 'session', 'actor', 'role', 'open', 'last'],
+  required: ['tenant', 'session', 'actor', 'role', 'open', 'waits'],
 } as const
 
 export type SessionRow = FromSchema<typeof sessionRow>
@@ -51,10 +61,20 @@ const list = endpoint({
     const calls = findCalls(store, { tenants, since, limit: most.calls })
     const { tenant } = visitor
     const known = runs.list({ limit: most.runs, ...(tenant !== undefined && { tenant }) })
-    const groups = Map.groupBy(calls, (call) => JSON.stringify([call.tenant, call.session]))
+    const waiting = runtime.approvals.list({ state: 'waiting', ...(tenant !== undefined && { tenant }) })
+    const groups = new Map<string, Work>()
+    const workOf = (of: string, session: string): Work => {
+      const key = JSON.stringify([of, session])
+      const work = groups.get(key) ?? { calls: [], waiting: [] }
+      groups.set(key, work)
+      return work
+    }
+    for (const call of calls) workOf(call.tenant, call.session).calls.push(call)
+    for (const each of waiting) workOf(each.tenant, each.request.session).waiting.push(each)
     return {
-      sessions: [...groups.values()].map((own) => {
-        const row = toSessionRow(store, own)
+      sessions: [...groups.values()].flatMap((work) => {
+        const row = toSessionRow(store, work)
+        if (row === undefined) return []
         const run = known.find((each) => each.session === row.session && each.tenant === row.tenant)
         if (run === undefined) return row
         return {
@@ -68,12 +88,20 @@ const list = endpoint({
   },
 })
 
-/** Of the calls of one session, the newest first. */
-function toSessionRow(store: Store, calls: readonly ListedCall[]): SessionRow {
+/** What a session did lately, the newest first, and what of it waits. */
+interface Work {
+  readonly calls: ListedCall[]
+  readonly waiting: PendingApproval[]
+}
+
+/** Undefined for a session that does nothing. */
+function toSessionRow(store: Store, { calls, waiting }: Work): SessionRow | undefined {
   const rows = calls.map(toRow)
   const [last] = rows
-  if (last === undefined) throw new TypeError('A group of calls has a call.')
-  const { tenant, session, actor, role } = last
+  const [asking] = waiting
+  const who = last ?? (asking && { ...asking.request.principal, session: asking.request.session })
+  if (who === undefined) return undefined
+  const { tenant, session, actor, role } = who
   const [first] = store.records({ tenant, session, kind: 'begin', limit: 1 })
   const parent = first && readRecord(first.text, 'begin').parents?.[0]?.session
   return {
@@ -82,8 +110,9 @@ function toSessionRow(store: Store, calls: readonly ListedCall[]): SessionRow {
     actor,
     role,
     ...(parent !== undefined && { parent }),
-    open: rows.filter(({ outcome }) => outcome === 'running' || outcome === 'waiting'),
-    last,
+    open: rows.filter(({ outcome }) => outcome === 'running'),
+    waits: waiting.map(({ request: { tool }, askedAt }) => ({ tool, at: askedAt })),
+    ...(last !== undefined && { last }),
   }
 }
 
