@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks'
 import type { CallRow, SessionRow } from '../api.ts'
-import { onRecord } from '../events.ts'
+import { onRecord, waiting } from '../events.ts'
 import { Fault } from './fault.tsx'
 import { Outcome, When } from './text.tsx'
 import { useAsked } from './use-asked.ts'
@@ -13,15 +13,16 @@ export function SessionTree() {
   const { answer, fault, again } = useAsked<{ readonly sessions: readonly SessionRow[] }>('/api/sessions')
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined
-    const end = onRecord(() => {
+    const look = (): void => {
       timer ??= setTimeout(() => {
         timer = undefined
         again()
       }, gatherMs)
-    })
+    }
+    const ends = [onRecord(look), waiting.subscribe(look)]
     return () => {
       clearTimeout(timer)
-      end()
+      for (const end of ends) end()
     }
   }, [])
   const sessions = answer?.sessions ?? []
@@ -30,8 +31,8 @@ export function SessionTree() {
   return (
     <details>
       <summary>
-        Sessions of the last hour: {sessions.length}, {sessions.filter(({ open }) => open.length > 0).length}{' '}
-        at work
+        Sessions of the last hour: {sessions.length},{' '}
+        {sessions.filter(({ open, waits }) => open.length + waits.length > 0).length} at work
       </summary>
       <Fault text={fault} />
       <Branch rows={tops} all={sessions} />
@@ -52,13 +53,20 @@ function Branch({ rows, all }: { rows: readonly SessionRow[]; all: readonly Sess
             <a href={`/runs/${encodeURIComponent(row.run)}`}>{row.run}</a>
           )}{' '}
           {row.state !== undefined && <small>{row.state}</small>}
-          {row.open.length === 0 ? (
+          {row.open.map((call) => (
+            <Doing key={call.call} call={call} />
+          ))}
+          {row.waits.map(({ tool, at }) => (
+            <span key={`${tool} ${at}`}>
+              {' '}
+              <a href="/inbox">{tool}</a> <Outcome outcome="waiting" /> <When at={at} />
+            </span>
+          ))}
+          {row.open.length + row.waits.length === 0 && row.last !== undefined && (
             <small>
               {' '}
               · last <Doing call={row.last} />
             </small>
-          ) : (
-            row.open.map((call) => <Doing key={call.call} call={call} />)
           )}
           <Branch rows={all.filter(({ parent }) => parent === row.session)} all={all} />
         </li>

@@ -54,7 +54,8 @@ test('a person takes the evidence out, which is noted and verifies, and sees wha
   const verified = await handrail(place, ['evidence', 'verify', '--file', file])
   expect([verified.code, verified.stdout]).toEqual([0, expect.stringContaining('2 calls')])
   expect((await api('/notes?event=evidence_exported')).body.notes).toMatchObject([
-    { actor: userInfo().username, event: 'evidence_exported' },
+    { actor: userInfo().username, tenant: '' },
+    { actor: userInfo().username, tenant: 'local' },
   ])
   expect((await api('/notes?actor=nobody')).body.notes).toEqual([])
   for (const query of ['days=0', 'days=x', 'days=99999'])
