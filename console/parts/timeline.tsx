@@ -24,7 +24,7 @@ export function Timeline({ detail }: { detail: RunDetail }) {
               ·{' '}
               {turn.calls.length === 0
                 ? 'an answer'
-                : `${turn.calls.length} calls, ${toLanes(turn.calls).length} side by side at most`}
+                : `${turn.calls.length} ${turn.calls.length === 1 ? 'call' : 'calls'}, ${toLanes(turn.calls).length} side by side at most`}
             </small>
             {turn.calls.length > 0 && <Lanes turn={turn} />}
           </li>
