@@ -7,6 +7,7 @@ import { CallTable } from '../parts/call-table.tsx'
 import { Fault } from '../parts/fault.tsx'
 import { fitsWords } from '../parts/fits-words.ts'
 import { SessionTree } from '../parts/session-tree.tsx'
+import { StopButton } from '../parts/stop-button.tsx'
 import { usePages } from '../parts/use-pages.ts'
 
 interface Page {
@@ -63,6 +64,7 @@ export function LivePage() {
           {shown.length} of {calls.length} calls{more !== undefined && ', and more before'}
         </span>
       </div>
+      <StopButton what="everything" scope={{ all: true }} />
       <Fault text={fault} />
       {rows.value === undefined && fault === undefined ? (
         <p class="empty">Loading…</p>

@@ -1,4 +1,5 @@
 import { answerProblem } from './base/answers.ts'
+import { accessEndpoints } from './api/access.ts'
 import { approvalEndpoints } from './api/approvals.ts'
 import { budgetEndpoints } from './api/budgets.ts'
 import { callEndpoints } from './api/calls.ts'
@@ -7,9 +8,13 @@ import { evidenceEndpoints } from './api/evidence.ts'
 import { ownEndpoints } from './api/me.ts'
 import { overviewEndpoints } from './api/overview.ts'
 import { runReplayEndpoints } from './api/run-replay.ts'
-import { runEndpoints } from './api/runs.ts'
 import { sessionEndpoints } from './api/sessions.ts'
+import { policyEndpoints } from './api/policy.ts'
+import { policyVersionEndpoints } from './api/policy-versions.ts'
+import { runEndpoints } from './api/runs.ts'
+import { serverChangeEndpoints } from './api/server-changes.ts'
 import { serverEndpoints } from './api/servers.ts'
+import { stopEndpoints } from './api/stops.ts'
 import { toolEndpoints } from './api/tools.ts'
 import type { Endpoint } from './base/endpoint.ts'
 
@@ -23,10 +28,15 @@ export const endpoints: readonly Endpoint[] = [
   ...runReplayEndpoints,
   ...toolEndpoints,
   ...serverEndpoints,
+  ...serverChangeEndpoints,
+  ...stopEndpoints,
   ...evidenceEndpoints,
   ...evidenceFileEndpoints,
   ...overviewEndpoints,
   ...budgetEndpoints,
+  ...policyEndpoints,
+  ...policyVersionEndpoints,
+  ...accessEndpoints,
 ]
 
 /** What answers a request, and the parts of its path; or that nothing does. */

@@ -9,6 +9,8 @@ import type { ArtifactSink } from './services/sandbox.ts'
 export interface Entry {
   record: EvidenceRecord
   body: string | null
+  /** The JSON text of the record, if whoever made it has it already. */
+  text?: string
 }
 
 /** What came of a request for an idempotency key. */
@@ -26,7 +28,7 @@ export type KeyHeld =
   | { state: 'conflict'; call: string }
 
 /** Kinds of facts that outlive a process and decide about later calls. */
-export type FactKind = 'approval' | 'consent' | 'pin' | 'session' | 'tool'
+export type FactKind = 'abort' | 'approval' | 'consent' | 'pause' | 'pin' | 'session' | 'tool'
 
 /** One such fact, unique by tenant, kind and id. Its value is JSON that the room that owns the kind reads and writes. */
 export interface Fact {
@@ -177,10 +179,11 @@ export interface Store {
   readonly durable: boolean
   /**
    * Writes the entries in this order, all or none, together with what other callers hand in at the same time.
-   * Resolves when they are durable; rejects when nothing of them was written. Whatever the process, an end without its begin is rejected, and so
+   * Resolves when they are durable; rejects when nothing of them was written. A store that waits for nothing may write before it returns, and return
+   * undefined then. Whatever the process, an end without its begin is rejected, and so
    * are a second end and a second `outcome_resolved` of a call, and a change of a fact or document that is not as `was` says.
    */
-  append(entries: readonly Entry[], changes?: Changes): Promise<void>
+  append(entries: readonly Entry[], changes?: Changes): Promise<void> | undefined
   /** Why the store takes no records, such as a chain that was found broken when it was opened, or since; undefined if it does. */
   readonly readOnly: string | undefined
   /**

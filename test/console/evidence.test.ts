@@ -78,7 +78,8 @@ test('notes are paged, the newest first, and none is left out or told twice', as
   const { api } = await enter(link)
   const all = (await api('/notes?limit=500')).body
   expect([all.notes.length > 5, all.next]).toEqual([true, undefined])
-  expect(all.notes[0]).toMatchObject({ event: 'tool_paused', tool: 'shop.refund', actor: 'ann' })
+  expect(all.notes[0]).toMatchObject({ event: 'visit_began', tenant: '' })
+  expect(all.notes[1]).toMatchObject({ event: 'tool_paused', tool: 'shop.refund', actor: 'ann' })
   const paged: unknown[] = []
   for (let next: string | undefined = ''; next !== undefined;) {
     const { body } = await api(`/notes?limit=2${next === '' ? '' : `&before=${next}`}`)

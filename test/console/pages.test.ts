@@ -62,7 +62,7 @@ test('what a model or server says is text, whatever it looks like, and no page a
   await session.call(evil, {})
   const { page, requests, faults } = await openPage(browser(), link)
   await page.getByText('onerror').first().waitFor()
-  for (const name of ['Live', 'Tools', 'Runs', 'Servers', 'Budgets', 'Evidence', 'Overview']) {
+  for (const name of ['Live', 'Tools', 'Runs', 'Servers', 'Policy', 'Budgets', 'Evidence', 'Overview']) {
     await page.getByRole('link', { name, exact: true }).click()
     await page.getByRole('heading', { name, exact: true }).waitFor()
   }
@@ -159,9 +159,11 @@ for (const [name, options] of [
       ['/tools', 'Tools'],
       ['/tools/code.read_file', 'code.read_file'],
       ['/servers', 'Servers'],
+      ['/policy', 'Policy'],
       ['/budgets', 'Budgets'],
       ['/evidence', 'Evidence'],
       ['/overview', 'Overview'],
+      ['/access', 'Access'],
     ] as const) {
       await page.goto(`${origin}${path}`)
       await page.getByRole('heading', { name: heading, exact: true }).waitFor()

@@ -227,7 +227,7 @@ export class CountingStore implements Store {
     return this.#inner.readOnly
   }
 
-  append(entries: readonly Entry[], changes?: Changes): Promise<void> {
+  append(entries: readonly Entry[], changes?: Changes): Promise<void> | undefined {
     this.appended += entries.length
     return this.#inner.append(entries, changes)
   }

@@ -1,7 +1,7 @@
-import { Worker } from 'node:worker_threads'
 import type { Verification } from '../../contract/evidence.ts'
 import type { Prunable, Verifier } from '../../console/base/console-parts.ts'
 import type { Places } from './wire.ts'
+import { startThread } from '../../kit/start-thread.ts'
 
 /** What the thread is told: to verify, or to count what a prune would take. */
 export interface EvidenceTask {
@@ -60,7 +60,7 @@ function readInThread(
   task: EvidenceTask,
   hear: (word: EvidenceWord) => void = () => {},
 ): Promise<EvidenceWord> {
-  const worker = new Worker(findWorker(), { workerData: task, execArgv: [] })
+  const worker = startThread(findWorker(), { workerData: task, execArgv: [] })
   worker.unref()
   return new Promise((resolve, reject) => {
     worker.on('message', (word: EvidenceWord) => {
@@ -80,7 +80,7 @@ function noAnswer(): Error {
 function findWorker(): URL {
   const here = import.meta.url
   return new URL(
-    here.endsWith('.ts') ? '../commands/evidence/verify-worker.ts' : '../workers/verify-worker.js',
+    here.endsWith('.ts') ? '../commands/evidence/verify-worker.ts' : '../workers/verify-worker.cjs',
     here,
   )
 }

@@ -1,11 +1,12 @@
+import type { StoredRecord } from '../../contract/evidence.ts'
 import type { Store } from '../../contract/store.ts'
 import { readRecord } from '../../kit/result/read-record.ts'
 import { findCallPage, outcomes, type WantedCalls } from '../../evidence/find-calls.ts'
 import { readCalls } from '../../evidence/read-calls.ts'
 import { answerProblem } from '../base/answers.ts'
-import { endpoint, type Asked, type Endpoint } from '../base/endpoint.ts'
+import { endpoint, type Asked, type Endpoint, type Question } from '../base/endpoint.ts'
 import { mostRows, readPage } from '../base/read-query.ts'
-import { sees, tenantsOf } from '../base/roles.ts'
+import { sees } from '../base/roles.ts'
 import { callRow, toRow } from './call-row.ts'
 import { toCursorText } from '../base/cursor.ts'
 import { toJsonObject } from '../base/to-json-object.ts'
@@ -16,6 +17,7 @@ const list = endpoint({
   summary:
     'The calls that began last, the newest first; of those with an outcome other than ok, the ones that ended last.',
   role: 'viewer',
+  reach: 'each',
   query: {
     limit: `At most so many, up to ${mostRows}. Default: 100.`,
     before: 'The `next` of the page before.',
@@ -45,8 +47,7 @@ const list = endpoint({
   },
 })
 
-function readWanted({ query, visitor, parts }: Asked): WantedCalls | Response {
-  const tenants = tenantsOf(visitor, parts.runtime.store.tenants())
+function readWanted({ query, tenants }: Asked): WantedCalls | Response {
   const page = readPage(query, 100)
   if (page instanceof Response) return page
   const given = query.get('outcome')
@@ -74,6 +75,12 @@ const show = endpoint({
   summary:
     'A call: its records with their place in the chain, why it was decided so, and how it would be decided now.',
   role: 'viewer',
+  reach(question) {
+    const [first] = findRecords(question)
+    return first === undefined
+      ? answerProblem({ status: 404, detail: 'There is no such call.' })
+      : [first.tenant]
+  },
   answer: {
     type: 'object',
     properties: {
@@ -117,16 +124,14 @@ const show = endpoint({
     },
     required: ['records', 'chain'],
   },
-  async run({ visitor, path, parts }) {
-    const call = path['call'] ?? ''
-    const records = [...parts.runtime.store.records({ call })].filter(({ tenant }) => sees(visitor, tenant))
-    const [first] = records
-    if (first === undefined) return answerProblem({ status: 404, detail: 'There is no such call.' })
+  async run(asked) {
+    const [tenant = ''] = asked.tenants
+    const records = findRecords(asked).filter((record) => record.tenant === tenant)
     const [read] = readCalls(records)
-    const { store, runs } = parts.runtime
-    const { tenant } = first
-    const run = runs.list({ tenant, limit: mostRows }).find(({ session }) => session === first.session)
-    const explanation = await parts.explain(call, first.tenant)
+    const { store, runs } = asked.parts.runtime
+    const session = records[0]?.session
+    const run = runs.list({ tenant, limit: mostRows }).find((each) => each.session === session)
+    const explanation = await asked.parts.explain(asked.path['call'] ?? '', tenant)
     return {
       records: records.map(({ sequence, hash, text }) => ({ sequence, hash, record: JSON.parse(text) })),
       ...(read?.input !== undefined && { input: read.input }),
@@ -156,6 +161,12 @@ function findSignature(
     if (covered >= sequence) return { signed: { sequence: stored.sequence, at, key } }
   }
   return undefined
+}
+
+/** What a visitor sees of a call. */
+function findRecords({ visitor, path, parts }: Question): StoredRecord[] {
+  const all = [...parts.runtime.store.records({ call: path['call'] ?? '' })]
+  return all.filter(({ tenant }) => sees(visitor, tenant))
 }
 
 export const callEndpoints: readonly Endpoint[] = [list, show]

@@ -1,6 +1,7 @@
-import { answerProblem } from '../base/answers.ts'
+import { everyTenant } from '../../contract/mcp/console-login.ts'
 import { endpoint, type Asked, type Endpoint } from '../base/endpoint.ts'
-import { readCount } from '../base/read-query.ts'
+import { ofTenantOrAll, readCount } from '../base/read-query.ts'
+import { mayDo } from '../base/roles.ts'
 
 const longest = 3_650
 /** Characters that are sent at a time. */
@@ -11,6 +12,7 @@ const preview = endpoint({
   path: '/api/evidence/prune',
   summary: 'How many inputs and results `handrail evidence prune` would remove. Nothing goes.',
   role: 'viewer',
+  reach: 'each',
   query: { days: `Older than so many days, up to ${longest}. Default: 30.` },
   answer: {
     type: 'object',
@@ -28,11 +30,13 @@ const preview = endpoint({
     },
     required: ['before', 'tenants'],
   },
-  async run({ visitor, query, parts }) {
+  async run({ visitor, query, tenants, parts }) {
     const days = readCount(query, { name: 'days', usual: 30, most: longest })
     if (days instanceof Response) return days
     const before = Date.now() - days * 86_400_000
-    return { before, tenants: [...(await parts.verifier.prunable(visitor.tenant, before))] }
+    const which = mayDo(visitor, 'viewer', everyTenant) ? [undefined] : tenants
+    const found = await Promise.all(which.map((tenant) => parts.verifier.prunable(tenant, before)))
+    return { before, tenants: found.flat() }
   },
 })
 
@@ -42,13 +46,13 @@ const download = endpoint({
   summary:
     'The export of what you see, as `handrail evidence export` writes it: JSON lines, with inputs and results. The evidence says who took it.',
   role: 'operator',
+  reach: ofTenantOrAll('operator'),
   query: { session: 'Only what proves this session.', tenant: 'Of this tenant alone.' },
   answer: { type: 'object', description: 'A line of application/jsonl.' },
   async run(asked) {
-    const { visitor, query, parts } = asked
-    const tenant = query.get('tenant') ?? visitor.tenant
-    if (visitor.tenant !== undefined && tenant !== visitor.tenant)
-      return answerProblem({ status: 403, detail: 'You see your own tenant only.' })
+    const { query, parts } = asked
+    const [reached] = asked.tenants
+    const tenant = reached === everyTenant ? undefined : reached
     const session = query.get('session')
     const about = { ...(tenant !== undefined && { tenant }), ...(session && { session }) }
     await noteExport(asked, about)

@@ -4,7 +4,8 @@ import type { CountedEnds } from '../../contract/store.ts'
 import { findCalls } from '../../evidence/find-calls.ts'
 import { endpoint, type Asked, type Endpoint } from '../base/endpoint.ts'
 import { readCount } from '../base/read-query.ts'
-import { tenantsOf, type Visitor } from '../base/roles.ts'
+import { everyTenant } from '../../contract/mcp/console-login.ts'
+import { mayDo, sees, type Visitor } from '../base/roles.ts'
 import { countLately, type CountedPart } from './count-lately.ts'
 import { overview, type Overview } from './overview-row.ts'
 
@@ -19,6 +20,7 @@ const show = endpoint({
   summary:
     'Calls that ended in the last minutes, denials, errors, times and spend, and what is wrong now. If not all is counted yet, the next answer has more.',
   role: 'viewer',
+  reach: 'each',
   query: { minutes: `How far back, from 1 to ${longest}; of more than an hour, whole hours. Default: 60.` },
   answer: overview,
   run(asked) {
@@ -47,6 +49,7 @@ const health = endpoint({
   summary:
     'Whether the store takes records, and to who sees all tenants, what `handrail doctor` says of the home folder.',
   role: 'viewer',
+  reach: 'each',
   answer: {
     type: 'object',
     properties: {
@@ -73,7 +76,7 @@ const health = endpoint({
   async run({ visitor, parts: { runtime, examine } }) {
     const { readOnly, trouble } = runtime.store
     // What stands in the home folder is of all tenants.
-    const findings = visitor.tenant === undefined ? await examine() : []
+    const findings = mayDo(visitor, 'viewer', everyTenant) ? await examine() : []
     return {
       troubles: [readOnly, trouble].filter((each) => each !== undefined),
       findings: findings.map(({ id, holds, detail }) => ({ id, holds, detail })),
@@ -83,14 +86,12 @@ const health = endpoint({
 
 /** The parts of the time with the ends of all tenants that the visitor sees, the oldest first. */
 function countAll(
-  { visitor, parts: { runtime } }: Asked,
+  { tenants, parts: { runtime } }: Asked,
   { minutes, until }: { minutes: number; until: number },
 ): { parts: CountedPart[]; isWhole: boolean; since: number } {
   const length = minutes <= 60 ? minutes * 2_000 : hour
   const since = Math.floor((until - minutes * 60_000) / length + 1) * length
-  const counted = tenantsOf(visitor, runtime.store.tenants()).map((tenant) =>
-    countLately(runtime.store, { tenant, since, until, length }),
-  )
+  const counted = tenants.map((tenant) => countLately(runtime.store, { tenant, since, until, length }))
   const groups = Map.groupBy(
     counted.flatMap(({ parts }) => parts),
     ({ at }) => at,
@@ -104,8 +105,7 @@ function countAll(
 type Open = { readonly tool: string; readonly at: number }
 
 /** Of the newest calls, those that have not ended. */
-function findOpen({ visitor, parts: { runtime } }: Asked, since: number): readonly Open[] {
-  const tenants = tenantsOf(visitor, runtime.store.tenants())
+function findOpen({ tenants, parts: { runtime } }: Asked, since: number): readonly Open[] {
   const calls = findCalls(runtime.store, { tenants, since, limit: newest.calls })
   return calls
     .filter(({ outcome }) => outcome === 'running' || outcome === 'waiting')
@@ -141,10 +141,10 @@ function toTools(ends: readonly CountedEnds[], open: readonly Open[]): Overview[
 }
 
 /** What the runs that began in that time cost so far. */
-function toSpend({ runs }: Pick<Runtime, 'runs'>, { tenant }: Visitor, since: number): Overview['spend'] {
+function toSpend({ runs }: Pick<Runtime, 'runs'>, visitor: Visitor, since: number): Overview['spend'] {
   const found = runs
-    .list({ limit: newest.runs, ...(tenant !== undefined && { tenant }) })
-    .filter(({ startedAt }) => startedAt >= since)
+    .list({ limit: newest.runs })
+    .filter(({ tenant, startedAt }) => sees(visitor, tenant) && startedAt >= since)
   const sum = (of: (usage: (typeof found)[number]['usage']) => number): number =>
     found.reduce((total, { usage }) => total + of(usage), 0)
   return {
@@ -157,10 +157,10 @@ function toSpend({ runs }: Pick<Runtime, 'runs'>, { tenant }: Visitor, since: nu
 /** How long persons were waited for. What was used or ran out is known for a day. */
 function toWaits(
   { approvals }: Pick<Runtime, 'approvals'>,
-  { tenant }: Visitor,
+  visitor: Visitor,
   since: number,
 ): Overview['approvals'] {
-  const all = approvals.list({ state: 'all', ...(tenant !== undefined && { tenant }) })
+  const all = approvals.list({ state: 'all' }).filter(({ tenant }) => sees(visitor, tenant))
   const waits = all.flatMap((each) => waitOf(each, since))
   const each = waits.map((wait) => [wait, 1] as const)
   const [medianMs, longestMs] = [atShare(each, 0.5), atShare(each, 1)]

@@ -2,10 +2,9 @@ import type { StoredRun } from '../../contract/agent-run.ts'
 import { readCalls } from '../../evidence/read-calls.ts'
 import type { FromSchema } from '../../define/infer-input.ts'
 import { align } from '../../kit/align.ts'
-import { answerProblem } from '../base/answers.ts'
 import { endpoint, type Asked, type Endpoint } from '../base/endpoint.ts'
 import { refusingSetup } from '../base/refusing-setup.ts'
-import { sees } from '../base/roles.ts'
+import { findRun, noRun, reachRun } from './runs.ts'
 import { toJsonObject } from '../base/to-json-object.ts'
 
 /** Records of one run that are compared. */
@@ -17,11 +16,12 @@ const replay = endpoint({
   summary:
     'Runs a run once more on what was recorded, without the world: says the first place where it would go another way now.',
   role: 'viewer',
+  reach: reachRun,
   body: { type: 'object', properties: {}, additionalProperties: false },
   answer: { type: 'object', description: 'As `handrail evidence replay --json` shows it.' },
   async run(asked) {
-    const run = findSeen(asked, asked.path['run'])
-    if (run instanceof Response) return run
+    const run = findRun(asked)
+    if (run === undefined) return noRun()
     const found = await refusingSetup(() => asked.parts.replay(run.id, run.tenant))
     return found instanceof Response ? found : toJsonObject(found)
   },
@@ -63,15 +63,18 @@ const compare = endpoint({
   path: '/api/runs/{run}/compare/{other}',
   summary: 'The calls of two runs side by side, and what differs in each.',
   role: 'viewer',
+  reach(question) {
+    const [one, other] = [findRun(question), findRun(question, question.path['other'])]
+    return one === undefined || other === undefined ? noRun() : [one.tenant, other.tenant]
+  },
   answer: {
     type: 'object',
     properties: { pairs: { type: 'array', items: comparedPair } },
     required: ['pairs'],
   },
   run(asked) {
-    const [one, other] = [findSeen(asked, asked.path['run']), findSeen(asked, asked.path['other'])]
-    if (one instanceof Response) return one
-    if (other instanceof Response) return other
+    const [one, other] = [findRun(asked), findRun(asked, asked.path['other'])]
+    if (one === undefined || other === undefined) return noRun()
     const pairs = align(readSides(asked, one), readSides(asked, other), [
       (left, right) => left.side.tool === right.side.tool && left.input === right.input,
       (left, right) => left.side.tool === right.side.tool,
@@ -116,12 +119,6 @@ function toPair(one: Compared | undefined, other: Compared | undefined): Compare
             ...(one.side.outcome === other.side.outcome ? [] : ['outcome']),
           ],
   }
-}
-
-function findSeen({ visitor, parts }: Asked, id = ''): StoredRun | Response {
-  const found = parts.runtime.runs.find(id, visitor.tenant)
-  if (found !== undefined && sees(visitor, found.tenant)) return found
-  return answerProblem({ status: 404, detail: `There is no run "${id}".` })
 }
 
 export const runReplayEndpoints: readonly Endpoint[] = [replay, compare]

@@ -5,7 +5,8 @@ import { readRecord } from '../../kit/result/read-record.ts'
 import type { FromSchema } from '../../define/infer-input.ts'
 import { endpoint, type Endpoint } from '../base/endpoint.ts'
 import { readCount } from '../base/read-query.ts'
-import { tenantsOf } from '../base/roles.ts'
+import { everyTenant } from '../../contract/mcp/console-login.ts'
+import { mayDo, sees } from '../base/roles.ts'
 import { callRow, toRow } from './call-row.ts'
 
 /** So many calls are looked at, the newest, and so many runs. */
@@ -46,22 +47,23 @@ const list = endpoint({
   path: '/api/sessions',
   summary: `The sessions that made the last ${most.calls} calls of a time, and what each does now; the one with the newest call first.`,
   role: 'viewer',
+  reach: 'each',
   query: { minutes: `How far back, from 1 to ${longest}. Default: 60.` },
   answer: {
     type: 'object',
     properties: { sessions: { type: 'array', items: sessionRow } },
     required: ['sessions'],
   },
-  run({ visitor, query, parts: { runtime } }) {
+  run({ visitor, query, tenants, parts: { runtime } }) {
     const minutes = readCount(query, { name: 'minutes', usual: 60, most: longest })
     if (minutes instanceof Response) return minutes
     const { store, runs } = runtime
-    const tenants = tenantsOf(visitor, store.tenants())
     const since = Date.now() - minutes * 60_000
     const calls = findCalls(store, { tenants, since, limit: most.calls })
-    const { tenant } = visitor
-    const known = runs.list({ limit: most.runs, ...(tenant !== undefined && { tenant }) })
-    const waiting = runtime.approvals.list({ state: 'waiting', ...(tenant !== undefined && { tenant }) })
+    const known = mayDo(visitor, 'viewer', everyTenant)
+      ? runs.list({ limit: most.runs })
+      : tenants.flatMap((tenant) => runs.list({ limit: most.runs, tenant }))
+    const waiting = runtime.approvals.list({ state: 'waiting' }).filter((each) => sees(visitor, each.tenant))
     const groups = new Map<string, Work>()
     const workOf = (of: string, session: string): Work => {
       const key = JSON.stringify([of, session])

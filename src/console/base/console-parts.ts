@@ -1,5 +1,12 @@
 import type { Verification } from '../../contract/evidence.ts'
+import type { GatewayConfiguration } from '../../contract/mcp/serving.ts'
 import type { Runtime } from '../../contract/runtime.ts'
+import type { Policy } from '../../contract/policy.ts'
+import type { RuntimeOptions } from '../../compose/options/runtime-options.ts'
+import type { PolicyCase } from '../../config/policy-cases.ts'
+import type { PolicyBook } from '../../config/policy-file/policy-book.ts'
+import type { Visits } from '../entry/visits.ts'
+import type { OpenTrial } from '../../compose/servers/try-server.ts'
 import type { McpFeed } from '../../compose/sources/mcp-tools.ts'
 import type { Finding } from '../../sandboxes/doctor/finding.ts'
 import type { AgentReplay } from '../../compose/replay/agent/replay-agent-run.ts'
@@ -26,6 +33,14 @@ export interface ConsoleParts {
   readonly runtime: Runtime
   /** The MCP servers whose tools the runtime has. */
   readonly servers: Pick<McpFeed, 'describe' | 'serversOf'>
+  /** How servers are added to the file of them. */
+  readonly serverSetup: {
+    /** The file. */
+    readonly path: string
+    readonly openTrial: OpenTrial
+    /** The registry that is searched, if one is set. */
+    readonly registry: () => string | undefined
+  }
   /** Explains a recorded call, and decides it once more by the policy of now. */
   readonly explain: (call: string, tenant: string) => Promise<CallExplanation | undefined>
   readonly verifier: Verifier
@@ -35,6 +50,23 @@ export interface ConsoleParts {
   readonly exportLines: (about: { readonly tenant?: string; readonly session?: string }) => Iterable<string>
   /** What holds of the home folder, as `handrail doctor` says it. */
   readonly examine: () => Promise<readonly Finding[]>
+  readonly policy: PolicyDesk
+  /** Who may connect and get in, as it is in force now. */
+  readonly gateway: () => GatewayConfiguration
+  /** The visits that go on, and what ends one. */
+  readonly visits: Pick<Visits, 'list' | 'end'>
   /** Of Handrail. */
   readonly version: string
+}
+
+/** The policy of the runtime: where it comes from, and what it is tried with. */
+export interface PolicyDesk {
+  /** The file that it comes from. Undefined if it is given by a program. */
+  readonly book: PolicyBook | undefined
+  /** As its file says it now; with nothing in it while the file cannot be used, and the one of before holds. */
+  readonly inForce: () => Policy
+  /** What decides about calls that no caller makes, with this policy, or with the runtime's own. */
+  readonly wire: (policy?: Policy) => Promise<RuntimeOptions>
+  /** Cases that a policy is held against before it is saved. Throws a SetupError if they cannot be used. */
+  readonly cases: () => readonly PolicyCase[]
 }

@@ -74,8 +74,13 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     writer,
     durable: false,
     readOnly: undefined,
-    async append(entries, changes) {
-      write(entries, changes)
+    append(entries, changes) {
+      try {
+        write(entries, changes)
+        return undefined
+      } catch (error) {
+        return Promise.reject(error)
+      }
     },
     records: (query) => selectRecords(chains, query),
     countEnds: ({ tenant, since, until }) =>

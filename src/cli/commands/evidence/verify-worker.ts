@@ -8,7 +8,7 @@ import { withEvidence } from './open-evidence.ts'
 const { places, tenant, prunableBefore }: EvidenceTask = workerData
 const tell = (word: EvidenceWord): void => parentPort?.postMessage(word)
 const named = tenant !== undefined && { tenant }
-await withEvidence(
+void withEvidence(
   places,
   async ({ store, keys }) => {
     if (prunableBefore === undefined) {
