@@ -1,22 +1,24 @@
-const waiting = new Set<() => void>()
+import { Bag, type InBag } from '../bag.ts'
+
+const waiting = new Bag<() => void>()
 let isScheduled = false
 
+/** What is called when the event loop turns. */
+export type OnNextTurn = InBag<() => void>
+
 /** Calls this once the event loop turns, unless it is taken back before. Costs nearly nothing then, unlike a timer. */
-export function onNextTurn(work: () => void): void {
-  waiting.add(work)
-  if (isScheduled) return
+export function onNextTurn(work: () => void): OnNextTurn {
+  if (!isScheduled) setImmediate(workAll)
   isScheduled = true
-  setImmediate(workAll)
+  return waiting.add(work)
 }
 
 /** Does not call it any more. */
-export function takeBack(work: () => void): void {
-  waiting.delete(work)
+export function takeBack(work: OnNextTurn): void {
+  waiting.remove(work)
 }
 
 function workAll(): void {
   isScheduled = false
-  const works = [...waiting]
-  waiting.clear()
-  for (const work of works) work()
+  for (const work of waiting.empty()) work()
 }

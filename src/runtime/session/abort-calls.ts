@@ -4,7 +4,7 @@ import type { Endings } from '../state/endings.ts'
 
 /** Aborts those of these calls that have this id, of Handrail or of the provider. Says whether there was one. */
 export function abortCalls(
-  running: ReadonlySet<Call>,
+  running: Iterable<Call>,
   { aborted, listeners }: Endings,
   { id, reason }: { id: string; reason: string | undefined },
 ): boolean {

@@ -2,6 +2,7 @@ import type { Call } from '../../contract/base/call.ts'
 import type { CallError } from '../../contract/base/errors.ts'
 import type { ToolResult } from '../../contract/base/result.ts'
 import type { CallRequest } from '../../contract/call-request.ts'
+import { Bag, type InBag } from '../../kit/bag.ts'
 import { callError } from '../../kit/result/call-error.ts'
 import { runCall } from '../call/pipeline.ts'
 import { record } from '../call/steps/record.ts'
@@ -21,7 +22,7 @@ import type { SessionSeed } from './session-seed.ts'
 export interface SessionCalls {
   /** How many were made. */
   readonly made: number
-  readonly running: ReadonlySet<Call>
+  readonly running: Bag<Call>
   /** The context of now. A call keeps the one it starts with. */
   scope(): CallScope
   start(
@@ -69,14 +70,14 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
   const { seed, session, signal, onStart, onIdle } = options
   const { endings } = session
   const first = seed.tenant()
-  const running = new Set<Call>()
+  const running = new Bag<Call>()
   let made = 0
   let idle: (() => void) | undefined
   const scope = createScope(seed, session)
   const worker = toWorker(session, running)
-  const settle = (call: Call, result: ToolResult): ToolResult => {
-    running.delete(call)
-    endings.aborted.delete(call.id)
+  const settle = (call: InBag<Call>, result: ToolResult): ToolResult => {
+    running.remove(call)
+    endings.aborted.delete(call.thing.id)
     if (running.size > 0) return result
     onIdle()
     idle?.()
@@ -89,12 +90,7 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
     return call
   }
   const toCalled = (call: Call, request: CallRequest): Called =>
-    startCall(call, first.tick(), {
-      signal,
-      place: undefined,
-      ...neverParks,
-      ...toCallerOptions(request, seed),
-    })
+    startCall(call, first.tick(), { ...toWithin(request, { seed, signal }), ...comesBackForNothing })
   const look = (asked: CallRequest, origin: Call['origin'] = 'api'): Called => {
     const request = withShownName(asked, session, scope().tenant)
     return toCalled(toCall(request, { origin, session, now: first.now() }), asked)
@@ -109,15 +105,12 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
       const isLast = request[partOf]?.segment?.isLast === true
       const own = isLast ? afterAll(scope()) : scope()
       const call = begin(request, origin, own)
-      running.add(call)
+      const place = running.add(call)
       onStart()
       own.tenant.stops.add(worker)
-      const settled = (result: ToolResult) => settle(call, result)
-      const called = startCall(call, own.tenant.tick(), {
-        ...toWithin(request, inTurn),
-        signal: isLast ? request.signal : joinSignals(signal, inTurn?.signal, request.signal),
-        ...toCallerOptions(request, seed),
-      })
+      const settled = (result: ToolResult) => settle(place, result)
+      const within = isLast ? request.signal : joinSignals(signal, inTurn?.signal, request.signal)
+      const called = startCall(call, own.tenant.tick(), toWithin(request, { inTurn, seed, signal: within }))
       if (endings.closed && !isLast)
         return recordEnd(closedStop(called, seed.isRuntimeClosed()), own).then(settled)
       const ended = runCall(called, own).then(settled, async (cause: unknown) =>
@@ -156,13 +149,19 @@ function createScope(seed: SessionSeed, session: SessionState): () => CallScope 
   }
 }
 
-/** What a turn, and the call that it is a part of, say of a call. */
+/** What a call, its turn, its session and the call that it is a part of say of it. */
 function toWithin(
   request: Returning,
-  inTurn: (InTurn & Pick<CallerOptions, 'parks'>) | undefined,
-): Pick<Called, 'place' | 'parks' | 'answers' | 'goesOn' | 'partOf'> {
+  { inTurn, seed, signal }: Surrounding,
+): CallerOptions & Pick<Called, 'place' | 'signal'> {
   return {
+    signal,
     place: inTurn?.place,
+    // Whom the session asks, if the call does not say.
+    approve: request.approve ?? seed.approver,
+    elicit: request.elicit ?? seed.elicit,
+    onProgress: request.onProgress,
+    caller: request.caller,
     parks: inTurn?.parks ?? false,
     answers: request[answers],
     goesOn: request[goesOn],
@@ -170,9 +169,15 @@ function toWithin(
   }
 }
 
+interface Surrounding {
+  readonly inTurn?: (InTurn & Pick<CallerOptions, 'parks'>) | undefined
+  readonly seed: SessionSeed
+  readonly signal: AbortSignal | undefined
+}
+
 /** For what ends work of a session that is over, or about to be. */
 function afterAll({ tenant, session }: CallScope): CallScope {
-  const endings: Endings = { closed: false, aborted: new Map(), listeners: new Set() }
+  const endings: Endings = { closed: false, aborted: new Map(), listeners: new Bag() }
   return { tenant, session: Object.create(session, { endings: { value: endings } }) }
 }
 
@@ -187,16 +192,8 @@ function withShownName(
   return { ...request, tool: redactor.text(tool) }
 }
 
-const neverParks = { parks: false, answers: undefined } as const
-
-/** Whom the session asks, where the call does not say. */
-function toCallerOptions(
-  request: CallRequest,
-  { approver, elicit }: SessionSeed,
-): Omit<CallerOptions, 'parks' | 'answers' | 'goesOn' | 'partOf'> {
-  const { onProgress, caller } = request
-  return { approve: request.approve ?? approver, elicit: request.elicit ?? elicit, onProgress, caller }
-}
+/** Of a call that is only looked at, or ends at once. */
+const comesBackForNothing = { answers: undefined, goesOn: undefined, partOf: undefined } as const
 
 /** A call of a session that is over. */
 export function closedStop(called: Called, isRuntimeClosed: boolean): Halted {

@@ -4,7 +4,7 @@ import type { RunningWork, Worker } from '../stops/work-book.ts'
 import type { Call } from '../../contract/base/call.ts'
 
 /** What runs in a session, for one who stops it: its calls, and its jobs. */
-export function toWorker(session: SessionState, running: ReadonlySet<Call>): Worker {
+export function toWorker(session: SessionState, running: Iterable<Call>): Worker {
   const about = (tool: string): Pick<RunningWork, 'tool' | 'source'> => ({
     tool,
     source: session.find(tool, 'canonical')?.source,

@@ -187,6 +187,8 @@ export type AbortedRun = {
 export type Output = {
   readonly content: readonly ContentBlock[]
   readonly data: Json | undefined
+  /** Its JSON text, if that is known. */
+  readonly dataText?: string
   readonly summary: string
   readonly artifacts: readonly Artifact[]
   readonly error: CallError | undefined

@@ -128,6 +128,7 @@ function refuseSecondFindings(
   entries: readonly PreparedEntry[],
   chains: ReadonlyMap<string, MemoryChain>,
 ): void {
+  if (!entries.some(({ record }) => isFinding(record))) return
   const found = new Set<string>()
   for (const { record, call } of entries) {
     if (!isFinding(record)) continue

@@ -40,7 +40,7 @@ export function record(ended: Ended, scope: CallScope): ToolResult | Promise<Too
   const startedAt = state.startedAt ?? state.call.at
   const durationMs = durationOf(state, tenant.tick())
   const result = toResult(ended, { scope, durationMs })
-  const body = encodeResult(result)
+  const body = encodeResult(result, 'output' in ended ? ended.output?.dataText : undefined)
   const outlived = isHalted(ended) ? ended.outlived : undefined
   const settled = outlived === undefined ? toChanges(ended, { body, wallMs: durationMs }) : undefined
   const changes = withUse(settled, ended)

@@ -1,13 +1,13 @@
-import type { PendingApproval } from '../../contract/pending-approval.ts'
-import type { Store } from '../../contract/store.ts'
-import { findCalls, type ListedCall } from '../../evidence/find-calls.ts'
-import { readRecord } from '../../kit/result/read-record.ts'
-import type { FromSchema } from '../../define/infer-input.ts'
-import { endpoint, type Endpoint } from '../base/endpoint.ts'
-import { readCount } from '../base/read-query.ts'
-import { everyTenant } from '../../contract/mcp/console-login.ts'
-import { mayDo, sees } from '../base/roles.ts'
-import { callRow, toRow } from './call-row.ts'
+import type { PendingApproval } from '../../../contract/pending-approval.ts'
+import type { Store } from '../../../contract/store.ts'
+import { findCalls, type ListedCall } from '../../../evidence/find-calls.ts'
+import { readRecord } from '../../../kit/result/read-record.ts'
+import type { FromSchema } from '../../../define/infer-input.ts'
+import { endpoint, type Endpoint } from '../../base/endpoint.ts'
+import { readCount } from '../../base/read-query.ts'
+import { everyTenant } from '../../../contract/mcp/console-login.ts'
+import { mayDo, sees } from '../../base/roles.ts'
+import { callRow, toRow } from '../call-row.ts'
 
 /** So many calls are looked at, the newest, and so many runs. */
 const most = { calls: 300, runs: 200 } as const

@@ -1,11 +1,11 @@
-import type { StoredRun } from '../../contract/agent-run.ts'
-import { readCalls } from '../../evidence/read-calls.ts'
-import type { FromSchema } from '../../define/infer-input.ts'
-import { align } from '../../kit/align.ts'
-import { endpoint, type Asked, type Endpoint } from '../base/endpoint.ts'
-import { refusingSetup } from '../base/refusing-setup.ts'
-import { findRun, noRun, reachRun } from './runs.ts'
-import { toJsonObject } from '../base/to-json-object.ts'
+import type { StoredRun } from '../../../contract/agent-run.ts'
+import { readCalls } from '../../../evidence/read-calls.ts'
+import type { FromSchema } from '../../../define/infer-input.ts'
+import { align } from '../../../kit/align.ts'
+import { endpoint, type Asked, type Endpoint } from '../../base/endpoint.ts'
+import { refusingSetup } from '../../base/refusing-setup.ts'
+import { findRun, noRun, reachRun } from '../runs.ts'
+import { toJsonObject } from '../../base/to-json-object.ts'
 
 /** Records of one run that are compared. */
 const mostRecords = 3_000

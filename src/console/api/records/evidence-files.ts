@@ -1,7 +1,7 @@
-import { everyTenant } from '../../contract/mcp/console-login.ts'
-import { endpoint, type Asked, type Endpoint } from '../base/endpoint.ts'
-import { ofTenantOrAll, readCount } from '../base/read-query.ts'
-import { mayDo } from '../base/roles.ts'
+import { everyTenant } from '../../../contract/mcp/console-login.ts'
+import { endpoint, type Asked, type Endpoint } from '../../base/endpoint.ts'
+import { ofTenantOrAll, readCount } from '../../base/read-query.ts'
+import { mayDo } from '../../base/roles.ts'
 
 const longest = 3_650
 /** Characters that are sent at a time. */
