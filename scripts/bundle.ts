@@ -53,7 +53,7 @@ export async function bundleInto(dir: string, more: Readonly<Record<string, stri
     checks: { eval: false },
     plugins: [
       chunks,
-      ascii,
+      asScripts,
       // What is bundled stays under the terms of those who wrote it.
       license({ thirdParty: { output: { file: join(dir, 'THIRD-PARTY-NOTICES.txt') } } }),
     ],
@@ -97,15 +97,23 @@ function writeDoor(dir: string, { name, fileName, exports }: OutputChunk): void 
   )
 }
 
-/** One byte a character is read and scanned fastest. What is not in ASCII stands in texts and patterns only. */
-const ascii: Plugin = {
-  name: 'handrail-ascii',
+/**
+ * Makes chunks what `bin/load-program.mjs` can run: a script imports nothing, and one byte a character is read and scanned fastest. What is not in ASCII
+ * stands in texts and patterns only.
+ */
+const asScripts: Plugin = {
+  name: 'handrail-scripts',
   generateBundle(_options, bundle) {
-    for (const each of Object.values(bundle))
-      if (each.type === 'chunk')
-        each.code = each.code.replace(
-          /[^\0-\x7f]/g,
-          (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    for (const each of Object.values(bundle)) {
+      if (each.type !== 'chunk') continue
+      each.code = each.code
+        .replace(/\bimport\((["']node:[\w/]+["'])\)/g, 'Promise.resolve(require($1))')
+        .replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      const outside = each.dynamicImports.filter((name) => !(name in bundle) && !name.startsWith('node:'))
+      if (outside.length > 0)
+        throw new Error(
+          `${each.fileName} imports ${outside.join(', ')}, which is not in the bundle. Use importPackage of src/kit/import-package.ts.`,
         )
+    }
   },
 }

@@ -1,14 +1,13 @@
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import type { ForesightRow, PolicyPage as PolicyAnswer, SuggestionRow, SuggestionsAnswer } from '../api.ts'
-import { me } from '../api.ts'
 import { Fault } from '../parts/fault.tsx'
 import { Foresight } from '../parts/foresight.tsx'
 import { NotThereYet } from '../parts/not-there-yet.tsx'
 import { PolicyEditor } from '../parts/policy-editor.tsx'
 import { PolicyRules } from '../parts/policy-rules.tsx'
 import { PolicyVersions } from '../parts/policy-versions.tsx'
-import { countOf, Suggestion } from '../parts/suggestion.tsx'
+import { countOf, Suggestion, textOf } from '../parts/suggestion.tsx'
 import { useAsked } from '../parts/use-asked.ts'
 import { useChange } from '../parts/use-change.ts'
 
@@ -43,7 +42,7 @@ export function PolicyPage() {
       <PolicyRules rules={answer.rules} />
       <Suggestions saved={saved.value} onAdd={mayEdit ? draft.add : undefined} />
       {answer.text !== undefined && <Editor draft={draft} isReadOnly={!mayEdit} present={answer} />}
-      {me.value?.tenant === undefined && answer.file !== undefined && (
+      {answer.file !== undefined && (
         <PolicyVersions saved={saved.value} onBack={mayEdit ? draft.back : undefined} />
       )}
     </>
@@ -59,10 +58,10 @@ interface Draft {
   readonly said: string
   readonly fault: string | undefined
   readonly isBusy: boolean
-  write(text: string): void
-  look(): void
-  save(): void
-  drop(): void
+  readonly write: (text: string) => void
+  readonly look: () => void
+  readonly save: () => void
+  readonly drop: () => void
   readonly add: (suggestion: SuggestionRow) => void
   readonly back: (text: string, version: number) => void
 }
@@ -99,6 +98,20 @@ function useDraft(present: PolicyAnswer | undefined, onSaved: () => void): Draft
     written.value = undefined
     seen.value = undefined
   }
+  const save = async (): Promise<void> => {
+    const { digest = '', reason } = written.value ?? {}
+    const despiteCases = (seen.value?.foresight.failures.length ?? 0) > 0
+    const sent = { text, digest, despiteCases, ...(reason !== undefined && { reason }) }
+    const done = await make<{ readonly version: number }>('/api/policy', sent)
+    if (done === undefined) return
+    forget()
+    said.value = `Version ${done.version} is saved. It holds from the next call on.`
+    onSaved()
+  }
+  const add = async ({ tenant, rule }: SuggestionRow): Promise<void> => {
+    const added = await make<{ readonly text: string }>('/api/policy/draft', { text, tenant, rule })
+    if (added !== undefined) change(added.text, `the suggested rule "${textOf(rule['id'])}"`)
+  }
   return {
     text,
     isChanged: written.value !== undefined && text !== present?.text,
@@ -109,20 +122,8 @@ function useDraft(present: PolicyAnswer | undefined, onSaved: () => void): Draft
     write,
     look: () => void look(text),
     drop: forget,
-    async save() {
-      const { digest = '', reason } = written.value ?? {}
-      const despiteCases = (seen.value?.foresight.failures.length ?? 0) > 0
-      const sent = { text, digest, despiteCases, ...(reason !== undefined && { reason }) }
-      const done = await make<{ readonly version: number }>('/api/policy', sent)
-      if (done === undefined) return
-      forget()
-      said.value = `Version ${done.version} is saved. It holds from the next call on.`
-      onSaved()
-    },
-    async add({ tenant, rule }) {
-      const added = await make<{ readonly text: string }>('/api/policy/draft', { text, tenant, rule })
-      if (added !== undefined) change(added.text, `the suggested rule "${String(rule['id'])}"`)
-    },
+    save: () => void save(),
+    add: (suggestion) => void add(suggestion),
     back: (next, version) => change(next, `back to version ${version}`),
   }
 }
@@ -143,14 +144,14 @@ function Suggestions({ saved, onAdd }: SuggestionsProps) {
       )}
       <ul class="suggestions" aria-label="Suggested rules">
         {answer?.suggested.map((suggestion) => (
-          <li key={String(suggestion.rule['id'])} class="card">
+          <li key={textOf(suggestion.rule['id'])} class="card">
             <Suggestion suggestion={suggestion} />
             {onAdd !== undefined && (
               <p>
                 <button
                   type="button"
                   class="allow"
-                  aria-label={`Try the rule "${String(suggestion.rule['id'])}"`}
+                  aria-label={`Try the rule "${textOf(suggestion.rule['id'])}"`}
                   onClick={() => onAdd(suggestion)}
                 >
                   Try this rule

@@ -1,4 +1,5 @@
 import type { RuleRow } from '../api.ts'
+import { textOf } from './suggestion.tsx'
 import { TableHead } from './table-head.tsx'
 import { When } from './text.tsx'
 
@@ -24,7 +25,7 @@ export function PolicyRules({ rules }: { rules: readonly RuleRow[] }) {
               </details>
             </td>
             <td class={rule['effect'] === 'deny' ? 'fault' : rule['effect'] === 'ask' ? 'warn' : 'good'}>
-              {String(rule['effect'])}
+              {textOf(rule['effect'])}
             </td>
             <td>{layer === 'tenant' ? tenant : layer === 'project' ? 'the project' : 'all'}</td>
             <td class="number">{hits}</td>

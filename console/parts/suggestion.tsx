@@ -1,4 +1,4 @@
-import type { SuggestionRow } from '../api.ts'
+import type { Json, SuggestionRow } from '../api.ts'
 import { TableHead } from './table-head.tsx'
 import { Outcome, Value, When } from './text.tsx'
 
@@ -57,6 +57,11 @@ export function Suggestion({
       {unjudged > 0 && <p>Of {countOf(unjudged, 'call')} nothing can be said.</p>}
     </>
   )
+}
+
+/** A text of a rule; empty for what is none. */
+export function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : ''
 }
 
 /** Such as `1 call` and `2 calls`. */

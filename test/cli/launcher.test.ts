@@ -143,7 +143,7 @@ test('the launcher is plain JavaScript that an old Node can read', () => {
 })
 
 /** A package whose command line says a word, with what its first run compiled; and the same place with another word. */
-async function compiledInstall(): Promise<{ folder: string; file: string; say(): Promise<string> }> {
+async function compiledInstall(): Promise<{ folder: string; file: string; say: () => Promise<string> }> {
   const place = makePlace()
   const bare = bareInstall(place)
   const main = join(bare, '..', '..', 'dist', 'cli', 'main.cjs')

@@ -170,7 +170,7 @@ test('of two people who save at once one is told; cases that fail keep a policy 
       change('/policy', { text: JSON.stringify({ mode }), digest }),
     ),
   )
-  expect(saved.map(({ status }) => status).sort()).toEqual([200, 409, 409])
+  expect(saved.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([200, 409, 409])
   expect(saved.find(({ status }) => status === 409)?.body.code).toBe('file_changed')
 
   const writes = { tool: 'code.write_file', input: { path: 'a', content: '' } }

@@ -46,7 +46,7 @@ test('a server that is pasted is tried with what its words need; its secret is n
   const find = async () =>
     (await api('/servers')).body.servers.find(({ server }: { server: string }) => server === 'needy')
   await expect.poll(find, { timeout: 60_000 }).toMatchObject({ state: 'open', tools: ['mcp.needy.look'] })
-  const notes = (await api('/evidence/notes')).body
+  const notes = (await api('/notes')).body
   expect(JSON.stringify(notes)).toContain(`${userInfo().username} wrote the entry of the MCP server`)
   const bad = await change('/servers/plan', {
     changes: { x: { entry: { command: 'x', env: { API_KEY: secret } } } },

@@ -5,13 +5,12 @@ import type { RecordedCall } from '../../evidence/read-calls.ts'
 import type { IdleRule } from '../../policy/find-idle-rules.ts'
 import { notePolicy } from '../../policy/note-policy.ts'
 import type { RuntimeOptions } from '../options/runtime-options.ts'
-import { toSessionLike } from '../replay/open-session-like.ts'
 import { createSimulation, type Simulation } from '../simulation/create-simulation.ts'
 import { findMissing } from '../simulation/find-missing.ts'
-import { findObstacle, operationsOf, readsInput } from '../simulation/read-recorded.ts'
+import { readsInput } from '../simulation/read-recorded.ts'
 import type { Decided } from '../simulation/shadow-policy.ts'
 import { testPolicy } from '../simulation/test-policy.ts'
-import type { SimulatedDecision } from '../simulation/to-simulated-decision.ts'
+import { createJudge, type Judge } from './create-judge.ts'
 import { nameCall, type NamedCall } from './judged-call.ts'
 import { findRecentCalls } from './recent-calls.ts'
 import { mostCalls, week } from './suggest-rules.ts'
@@ -95,15 +94,16 @@ interface Simulations {
 
 async function compare(
   { store, runtime, policy, since = Date.now() - week, tenants = store.tenants() }: ForesightRequest,
-  simulations: Simulations,
+  { second, present }: Simulations,
 ): Promise<Pick<Foresight, 'judged' | 'different' | 'unjudged' | 'isCut'>> {
   const { calls, isCut } = findRecentCalls(store, { tenants, since, most: mostCalls })
   const looksAtInput = readsInput(policy) || readsInput(runtime.policy ?? {})
+  const judges = { second: createJudge(second, looksAtInput), present: createJudge(present, looksAtInput) }
   const different: ForeseenCall[] = []
   const unjudged = new Map<string, number>()
   let judged = 0
   for (const call of calls) {
-    const found = await judge(call, simulations, looksAtInput)
+    const found = await judge(call, judges)
     if ('obstacle' in found) unjudged.set(found.obstacle, (unjudged.get(found.obstacle) ?? 0) + 1)
     else {
       judged++
@@ -122,20 +122,13 @@ type Judged = Pick<ForeseenCall, 'was' | 'now' | 'would'>
 
 async function judge(
   call: RecordedCall,
-  { second, present }: Simulations,
-  looksAtInput: boolean,
+  { second, present }: { second: Judge; present: Judge },
 ): Promise<Judged | { obstacle: string }> {
-  const { begin, input } = call
-  const was = begin.decision
-  const obstacle = findObstacle(call, { simulation: second, readsInput: looksAtInput })
-  if (was === undefined || obstacle !== undefined)
-    return { obstacle: obstacle ?? 'it ended before anything was decided' }
-  const reach = { operations: operationsOf(call, second), input }
-  const caller = toSessionLike(begin)
-  const would = await second.judgeReach(caller, begin.tool, reach)
-  const now = await present.judgeReach(caller, begin.tool, reach)
-  if (!would.decided) return { obstacle: whyUnknown(would, reach.operations) }
-  if (!now.decided) return { obstacle: whyUnknown(now, reach.operations) }
+  const was = call.begin.decision
+  if (was === undefined) return { obstacle: 'it ended before anything was decided' }
+  const [would, now] = [await second(call), await present(call)]
+  if ('obstacle' in would) return would
+  if ('obstacle' in now) return now
   if (would.layer === 'bounds' && now.layer === 'bounds' && was.layer !== 'bounds')
     return { obstacle: 'it reached what lies outside of this project, so it was made in another one' }
   const { effect, layer, rule, reason } = would
@@ -144,12 +137,6 @@ async function judge(
     now: { effect: now.effect, layer: now.layer, rule: now.rule },
     would: { effect, layer, rule, reason },
   }
-}
-
-function whyUnknown({ reason }: SimulatedDecision, operations: unknown): string {
-  return operations === undefined
-    ? 'it was denied before it was planned, so what it would reach is not known'
-    : reason
 }
 
 async function runCases(cases: readonly PolicyCase[], simulation: Simulation): Promise<CaseOutcome[]> {

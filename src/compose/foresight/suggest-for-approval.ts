@@ -1,5 +1,7 @@
 import type { PendingApproval } from '../../contract/pending-approval.ts'
 import { createSimulation } from '../simulation/create-simulation.ts'
+import { readsInput } from '../simulation/read-recorded.ts'
+import { createJudge } from './create-judge.ts'
 import { toWaitingCall } from './judged-call.ts'
 import { nameReach } from './name-reach.ts'
 import { list } from './narrowest-rules.ts'
@@ -36,7 +38,8 @@ export async function suggestForApproval(
     if ('reason' in reach) return reach
     const reached = list([reach]) ?? {}
     const { calls } = findRecentCalls(store, { tenants: [tenant], since, most: mostCalls })
-    const ground = { tenant, calls, runtime, present }
+    const judge = createJudge(present, readsInput(policy))
+    const ground = { tenant, calls, runtime, present, judge }
     const rule = makeRule({ tool, calls: [call], reached }, ground)
     const tried = await trySuggestion({ rule, tool, answered: [{ call }] }, ground)
     return 'reason' in tried ? { reason: tried.reason } : tried

@@ -2,6 +2,8 @@ import type { Store } from '../../contract/store.ts'
 import type { RecordedCall } from '../../evidence/read-calls.ts'
 import type { RuntimeOptions } from '../options/runtime-options.ts'
 import { createSimulation } from '../simulation/create-simulation.ts'
+import { readsInput } from '../simulation/read-recorded.ts'
+import { createJudge } from './create-judge.ts'
 import { nameCall, toJudgedCall, type NamedCall } from './judged-call.ts'
 import { nameReach, type NamedReach } from './name-reach.ts'
 import { findCandidates, kinOf } from './narrowest-rules.ts'
@@ -43,12 +45,14 @@ export interface Suggestions {
   /** Those that answer most first. */
   readonly suggested: readonly SuggestedRule[]
   readonly withoutRule: readonly WithoutRule[]
-  /** Whether only the newest calls were looked at, as there are too many. */
+  /** Whether only the newest calls, or those that were approved most, were looked at, as there are too many. */
   readonly isCut: boolean
 }
 
 /** How far back is looked. */
 export const week = 7 * 86_400_000
+/** Kinds of calls of one tenant that rules are made for, those that were approved most. */
+const mostFamilies = 20
 /** Calls of one tenant that are looked at. */
 export const mostCalls = 5_000
 
@@ -63,6 +67,7 @@ export const mostCalls = 5_000
 export async function suggestRules(request: SuggestRequest): Promise<Suggestions> {
   const { store, runtime, since = Date.now() - week, tenants = store.tenants(), fewest = 2 } = request
   const present = await createSimulation({ ...runtime, onError: () => {} })
+  const judge = createJudge(present, readsInput(runtime.policy ?? {}))
   try {
     const suggested: SuggestedRule[] = []
     const withoutRule: WithoutRule[] = []
@@ -70,10 +75,11 @@ export async function suggestRules(request: SuggestRequest): Promise<Suggestions
     for (const tenant of tenants) {
       const found = findRecentCalls(store, { tenants: [tenant], since, most: mostCalls })
       isCut ||= found.isCut
-      const ground = { tenant, calls: found.calls, runtime, present }
+      const ground = { tenant, calls: found.calls, runtime, present, judge }
       const { families, others } = await findFamilies(ground)
+      isCut ||= families.length > mostFamilies
       withoutRule.push(...others.filter(({ calls }) => calls.length >= fewest))
-      for (const family of families) {
+      for (const family of families.slice(0, mostFamilies)) {
         const made = await suggestFor(family, fewest, ground)
         suggested.push(...made.suggested)
         withoutRule.push(...made.withoutRule)
@@ -93,8 +99,8 @@ interface Family {
 }
 
 /** Calls that people said yes to and that would be asked about now, those that are alike together; and those that no rule can name. */
-async function findFamilies(ground: Ground): Promise<{ families: Iterable<Family>; others: WithoutRule[] }> {
-  const { tenant, calls, present } = ground
+async function findFamilies(ground: Ground): Promise<{ families: Family[]; others: WithoutRule[] }> {
+  const { tenant, calls, present, judge } = ground
   const families = new Map<string, Family>()
   const others = new Map<string, WithoutRule & { calls: NamedCall[] }>()
   for (const recorded of calls) {
@@ -110,14 +116,16 @@ async function findFamilies(ground: Ground): Promise<{ families: Iterable<Family
       others.set(key, known)
       continue
     }
-    const now = await decide(call, present)
-    if (now.decided && now.effect === 'allow') continue
+    // What a program wrote is judged with its call, beside what the plan named.
+    const now = call.wrote ? await decide(call, present) : await judge(recorded)
+    if ('effect' in now && now.effect === 'allow') continue
     const key = JSON.stringify([tool, rolesOf(call), kinOf(reach)])
     const family = families.get(key) ?? { tool, members: [] }
     family.members.push({ item: { call, by: approval.by }, reach })
     families.set(key, family)
   }
-  return { families: families.values(), others: [...others.values()] }
+  const sorted = [...families.values()].toSorted((one, other) => other.members.length - one.members.length)
+  return { families: sorted, others: [...others.values()] }
 }
 
 function nameApproved(

@@ -9,6 +9,7 @@ import type { RuntimeOptions } from '../options/runtime-options.ts'
 import type { Simulation } from '../simulation/create-simulation.ts'
 import { placeOfRule } from './add-rule.ts'
 import { nameCall, type JudgedCall, type NamedCall } from './judged-call.ts'
+import type { Judge } from './create-judge.ts'
 import type { Reached } from './name-reach.ts'
 import { openTrial, type LetThrough } from './try-rule.ts'
 
@@ -43,6 +44,8 @@ export interface Ground {
   /** What decides now. */
   readonly runtime: RuntimeOptions
   readonly present: Simulation
+  /** By what decides now. */
+  readonly judge: Judge
 }
 
 /** The rule that lets these calls through and as little else as its words can say. Its id names what it says. */
@@ -65,9 +68,9 @@ export function rolesOf({ caller: { role = 'main', parents = [] } }: JudgedCall)
 /** Tries a rule on what it is made for, and on all else; or says why it would not help, and which calls it would not let through. */
 export async function trySuggestion(
   { rule, tool, answered }: { rule: Rule; tool: string; answered: readonly Answered[] },
-  { tenant, calls, runtime, present }: Ground,
+  { tenant, calls, runtime, judge }: Ground,
 ): Promise<SuggestedRule | { readonly reason: string; readonly unhelped: readonly Answered[] }> {
-  const trial = await openTrial({ tenant, rule, runtime, present })
+  const trial = await openTrial({ tenant, rule, runtime, judge })
   if ('reason' in trial) return { reason: trial.reason, unhelped: answered }
   try {
     const unhelped: Answered[] = []

@@ -5,10 +5,9 @@ import type { RecordedCall } from '../../evidence/read-calls.ts'
 import { listIssues } from '../../kit/json/list-issues.ts'
 import type { RuntimeOptions } from '../options/runtime-options.ts'
 import { createSimulation, type Simulation } from '../simulation/create-simulation.ts'
-import { findObstacle, operationsOf } from '../simulation/read-recorded.ts'
 import type { SimulatedDecision } from '../simulation/to-simulated-decision.ts'
-import { toSessionLike } from '../replay/open-session-like.ts'
 import { addRule } from './add-rule.ts'
+import { createJudge, type Judge } from './create-judge.ts'
 import { nameCall, type JudgedCall, type NamedCall } from './judged-call.ts'
 import { approvalOf } from './recent-calls.ts'
 
@@ -36,7 +35,8 @@ export interface TrialOptions {
   readonly rule: Rule
   /** What decides now. */
   readonly runtime: RuntimeOptions
-  readonly present: Simulation
+  /** By what decides now. */
+  readonly judge: Judge
 }
 
 /** Resolves with the reason if the rule cannot stand in the policy. */
@@ -44,14 +44,14 @@ export async function openTrial({
   tenant,
   rule,
   runtime,
-  present,
+  judge,
 }: TrialOptions): Promise<RuleTrial | { readonly reason: string }> {
   const policy: Policy = addRule(runtime.policy ?? {}, tenant, rule)
   try {
     const second = await createSimulation({ ...runtime, policy, onError: () => {} })
     return {
       findObstacle: (call) => findCallObstacle(call, second),
-      findOthers: (calls) => findOthers(calls, { second, present, readsInput: rule.input !== undefined }),
+      findOthers: (calls) => findOthers(calls, createJudge(second, rule.input !== undefined), judge),
       close: () => second.close(),
     }
   } catch (error) {
@@ -85,32 +85,18 @@ async function findCallObstacle(call: JudgedCall, second: Simulation): Promise<s
   return `${layer}/${rule} would ${effect === 'ask' ? 'still ask' : 'deny'}: ${reason}`
 }
 
-interface Compared {
-  readonly second: Simulation
-  readonly present: Simulation
-  readonly readsInput: boolean
-}
-
 async function findOthers(
   calls: readonly RecordedCall[],
-  { second, present, readsInput }: Compared,
+  second: Judge,
+  present: Judge,
 ): Promise<{ others: LetThrough[]; unjudged: number }> {
   const others: LetThrough[] = []
   let unjudged = 0
   for (const call of calls) {
-    const { begin, input } = call
-    if (findObstacle(call, { simulation: second, readsInput }) !== undefined) {
-      unjudged++
-      continue
-    }
-    const reach = { operations: operationsOf(call, second), input }
-    const [then, now] = [
-      await second.judgeReach(toSessionLike(begin), begin.tool, reach),
-      await present.judgeReach(toSessionLike(begin), begin.tool, reach),
-    ]
-    if (!then.decided || !now.decided) unjudged++
-    else if (then.effect === 'allow' && now.effect !== 'allow')
-      others.push({ ...nameCall(begin), ...becameOf(call) })
+    const [would, now] = [await second(call), await present(call)]
+    if ('obstacle' in would || 'obstacle' in now) unjudged++
+    else if (would.effect === 'allow' && now.effect !== 'allow')
+      others.push({ ...nameCall(call.begin), ...becameOf(call) })
   }
   return { others, unjudged }
 }

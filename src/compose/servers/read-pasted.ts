@@ -8,7 +8,7 @@ import { readPackageCommand } from '../../mcp/packages/read-package-command.ts'
 import { otherClients } from './other-clients.ts'
 import { toOwnEntry, type OwnEntry } from './own-entry.ts'
 
-/** A server as somebody pasted it. */
+/** A server as it was pasted. */
 export interface PastedServer extends OwnEntry {
   readonly name: string
 }

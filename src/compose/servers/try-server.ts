@@ -80,14 +80,14 @@ async function tryOnce(given: PastedServer, open: OpenTrial): Promise<McpServerS
   requireSound(name, filled)
   const isClosed = filled['command'] !== undefined && isNone(filled['network'])
   const watched = isClosed ? { ...filled, network: [nowhere] } : filled
-  const { feed, close } = await open({ servers: { [name]: watched }, secrets })
+  const trial = await open({ servers: { [name]: watched }, secrets })
   try {
-    const { servers } = await feed.look({ timeoutMs: lookMs, patient: true })
+    const { servers } = await trial.feed.look({ timeoutMs: lookMs, patient: true })
     const [state] = servers
     if (state === undefined) throw new Error('A trial has one server.')
     return state
   } finally {
-    await close()
+    await trial.close()
   }
 }
 

@@ -79,6 +79,23 @@ test('a file that was changed since it was read is not overwritten, and what was
   expect(shownOf(book)[0]).toEqual([2, '{ "rules": [] }', 'ann'])
 })
 
+test('what is written by hand while another one saves is not overwritten either', async () => {
+  const home = makeHome('{}')
+  let isSaving = false
+  const { book } = await open(home, (store) => ({
+    ...store,
+    async append(...given) {
+      await store.append(...given)
+      if (isSaving) writeFileSync(join(home, 'policy.json'), '{ "mode": "plan" }')
+    },
+  }))
+  await book.notice()
+  isSaving = true
+  await expect(change(book, '{ "rules": [] }', 'ann')).rejects.toMatchObject({ code: 'file_changed' })
+  isSaving = false
+  expect([policyOf(home), shownOf(book)]).toEqual(['{ "mode": "plan" }', [[1, '{}', undefined]]])
+})
+
 test('the author is known of a file whose saver died right after it was written, and nothing is kept of one that died before', async () => {
   const home = makeHome('{}')
   const before = await open(home)

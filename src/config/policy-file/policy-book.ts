@@ -93,7 +93,7 @@ export function openPolicyBook({ home, store, checker, now = Date.now }: BookPar
             said.faults.map(({ pointer, message }) => ({ pointer, code: 'invalid_policy', message })),
           )
         const known = await notice()
-        if (read().digest !== save.digest || known[0]?.state === 'saving') throw changed(read())
+        if (known[0]?.state === 'saving') throw changed(read())
         return write(save, { store, read, now, version: (known[0]?.version ?? 0) + 1 })
       }),
     versions: () =>

@@ -69,7 +69,7 @@ export interface Stops {
    * `SetupError` for a request that means nothing.
    */
   pause(request: PauseRequest): Promise<Pause>
-  /** Lets them run again. Undefined if there is no such pause. */
+  /** Lets them run again. Undefined if none has this id. */
   resume(id: string, by: string): Promise<Pause | undefined>
   /** What is paused; of one tenant with what is paused for all. */
   pauses(tenant?: string): readonly Pause[]

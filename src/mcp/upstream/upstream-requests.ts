@@ -43,7 +43,7 @@ export function createUpstreamRequests({
       host.refuseIfPaused({ source, tenant })
       const { managed, questions } = connections.of(tenant)
       const options = { signal, timeout: longestMs, allowInputRequired: true }
-      return sendOver(({ client }) => callOver(client, { method, params, options, server, asker }), {
+      return sendOver((connection) => callOver(connection, { method, params, options, server, asker }), {
         server: server.name,
         managed,
         signal,

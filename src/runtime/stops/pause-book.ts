@@ -52,7 +52,7 @@ const unread = 'What is paused cannot be read.'
 
 const texts = ['tenant', 'actor', 'server', 'tools', 'why']
 
-/** What narrows a pause and is no text would be lost, and the pause with it. */
+/** A field that narrows a pause and cannot be read would be lost, and what it narrows with it. */
 function isPause(value: unknown): value is Omit<Pause, 'id'> {
   if (!isPlainObject(value)) return false
   const known = [...texts, 'by', 'at', 'id']

@@ -4,7 +4,7 @@ import { meetsScope, type Stoppable } from './meets-scope.ts'
 
 /** Something that runs: a call, or the work of an agent, which has neither tool nor source. */
 export interface RunningWork extends Omit<Stoppable, 'tenant' | 'actor'> {
-  /** Undefined for what is no call. */
+  /** Undefined for agents and jobs. */
   readonly call: string | undefined
   /** When it began, in milliseconds since the epoch. */
   readonly at: number

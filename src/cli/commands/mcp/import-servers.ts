@@ -7,6 +7,8 @@ import { isWanted, refused, say } from '../../files/change-file.ts'
 import { insertAt } from '../../../config/files/edit-json.ts'
 import { countOf } from '../../render/count-of.ts'
 import { findPlaces, makeHome } from '../../setup/wire.ts'
+import type { JsonObject } from '../../../contract/base/json.ts'
+import { noteChanges, tryEntry } from './try-entries.ts'
 import type { ToolsVerb } from '../tools/verb.ts'
 import { readServers, secretsOf } from '../../../compose/servers/mcp-file.ts'
 import { otherClients, readTheirServers } from '../../../compose/servers/other-clients.ts'
@@ -22,12 +24,13 @@ export const importServers: ToolsVerb = {
       )
     const path = readText(given, 'file') ?? client.path()
     const theirs = await readTheirServers(client, path)
-    const { home, mcp } = findPlaces(given)
+    const places = findPlaces(given)
+    const { home, mcp } = places
     const file = openFile(mcp)
     const present = readServers(file)
     const keepsSecrets = given.options['keep-secrets'] === true
     let after = file.text?.trim() ? file.text : '{}\n'
-    const taken: string[] = []
+    const taken = new Map<string, JsonObject>()
     let isWhole = true
     for (const [server, theirEntry] of Object.entries(theirs)) {
       if (Object.hasOwn(present, server)) {
@@ -40,19 +43,22 @@ export const importServers: ToolsVerb = {
         isWhole = false
         continue
       }
-      after = insertAt(after, ['mcpServers', server], read.entry)
-      taken.push(server)
+      const entry =
+        given.options['try'] === true ? await tryEntry({ ...read, name: server }, places) : read.entry
+      after = insertAt(after, ['mcpServers', server], entry)
+      taken.set(server, entry)
     }
     const code = isWhole ? exitCodes.ok : exitCodes.toolError
-    if (taken.length === 0) {
+    if (taken.size === 0) {
       say(`There is no server to take over from "${path}". Nothing was changed.`)
       return code
     }
     if (!(await isWanted(file, { after, secrets: secretsOf(file.text, after) }, given))) return refused()
     makeHome(home)
     writeChange(file, after)
+    await noteChanges(Object.fromEntries([...taken].map(([server, entry]) => [server, { entry }])), places)
     say(
-      `${countOf(taken.length, 'server')} of ${client.title} taken over. To see whether they answer: handrail mcp status`,
+      `${countOf(taken.size, 'server')} of ${client.title} taken over. To see whether they answer: handrail mcp status`,
     )
     return code
   },

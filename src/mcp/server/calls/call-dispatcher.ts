@@ -2,10 +2,7 @@ import {
   CLIENT_CAPABILITIES_META_KEY,
   type CallToolRequest,
   type InputRequiredResult,
-  type Notification,
-  type RequestOptions,
   type Server,
-  type ServerContext,
 } from '@modelcontextprotocol/server'
 import type { JsonObject } from '../../../contract/base/json.ts'
 import type { ToolResult } from '../../../contract/base/result.ts'
@@ -14,7 +11,8 @@ import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { withinMs } from '../../../kit/time/within-ms.ts'
 import { fromApprovalForm, toApprovalForm } from '../../translate/approval-form.ts'
 import { createRequestStates, toPending, type RequestState } from './request-states.ts'
-import type { CallEvent, ClientRequest, Needs, OpenCall, Question } from './open-call.ts'
+import type { CallContext } from './call-context.ts'
+import type { CallEvent, Needs, OpenCall, Question } from './open-call.ts'
 import { toAttachment } from './to-attachment.ts'
 import { longestMs } from '../../../kit/time/longest-ms.ts'
 
@@ -25,21 +23,6 @@ export type Era = 'legacy' | 'modern'
 export interface EndedCall {
   readonly call: OpenCall
   readonly result: ToolResult
-}
-
-/** What a request of a client brings to its call: of the context of the SDK, what a call needs. */
-export interface CallContext {
-  readonly mcpReq: Pick<
-    ServerContext['mcpReq'],
-    '_meta' | 'envelope' | 'inputResponses' | 'requestState' | 'signal'
-  > & {
-    notify(notification: Notification): Promise<void>
-    /** Sends a request to the client. */
-    send(
-      request: { method: ClientRequest['method']; params: Record<string, unknown> },
-      options: RequestOptions,
-    ): Promise<unknown>
-  }
 }
 
 /** A `tools/call` at work. */

@@ -8,10 +8,10 @@ import {
   type Server,
   type Transport,
 } from '@modelcontextprotocol/server'
-import type { CallContext } from './call-dispatcher.ts'
+import type { CallContext } from './call-context.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { readCancellation } from '../web/read-cancellation.ts'
-import { isPlainCall, isPlainResult, type PlainCall } from './plain-call.ts'
+import { isPlainCall, isPlainResult, type PlainCall } from '../../translate/plain-messages.ts'
 
 /** Where calls are taken and answered without the SDK, which reads each message several times. */
 export interface PlainCalls {

@@ -1,4 +1,4 @@
-import type { CallContext } from './call-dispatcher.ts'
+import type { CallContext } from './call-context.ts'
 import type { Attachment } from './open-call.ts'
 
 /** What a request does to its call: ends it, and takes its progress if its client asked for that. */

@@ -5,7 +5,7 @@ import {
   parseJSONRPCMessage,
 } from '@modelcontextprotocol/server'
 import type { Caller, AuthenticatedRequest } from '../callers/caller.ts'
-import { isPlainCall } from '../calls/plain-call.ts'
+import { isPlainCall } from '../../translate/plain-messages.ts'
 import type { ConnectionOptions } from './connections.ts'
 import { withinMs } from '../../../kit/time/within-ms.ts'
 import { createLegacyEndpoint } from './legacy-endpoint.ts'

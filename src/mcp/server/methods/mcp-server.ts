@@ -11,11 +11,11 @@ import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import {
   createCallDispatcher,
   declaredBy,
-  type CallContext,
   type CallDispatcher,
   type Era,
   type Patience,
 } from '../calls/call-dispatcher.ts'
+import type { CallContext } from '../calls/call-context.ts'
 import { createPlainCalls } from '../calls/plain-calls.ts'
 import { serveListen } from './serve-listen.ts'
 import { notifyChanges } from './notify-changes.ts'
@@ -106,7 +106,7 @@ interface CallService extends McpServerOptions {
   readonly legacyTasks: LegacyTasks | undefined
 }
 
-/** What answers a `tools/call`, whoever read it. */
+/** What answers a `tools/call`, read by the SDK or not. */
 function createCallService({ client, tasks, dispatcher, server, era, legacyTasks, log }: CallService) {
   const untilTask: Patience = { ms: patienceMs, mayRunOn: () => tasks.hasRoom() }
   const toResult = (result: ToolResult, call: OpenCall): CallToolResult => present(result, call, client)

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { parseJSONRPCMessage, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/server'
 import { createJoinedWriter } from '../../../kit/text/create-joined-writer.ts'
-import { isPlainCall } from '../calls/plain-call.ts'
+import { isPlainCall } from '../../translate/plain-messages.ts'
 import type { PlainCalls } from '../calls/plain-calls.ts'
 import { listenMethod } from '../methods/serve-listen.ts'
 import { isAnswer, isRequest } from '../web/message-kinds.ts'

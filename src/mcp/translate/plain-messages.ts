@@ -1,5 +1,6 @@
-import type { JSONRPCRequest, Result } from '@modelcontextprotocol/server'
-import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
+import type { JSONRPCRequest, JSONRPCResultResponse, Result } from '@modelcontextprotocol/server'
+import type { JsonObject } from '../../contract/base/json.ts'
+import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 
 /** A `tools/call` of a revision to 2025-11-25, as nearly all are. */
 export interface PlainCall extends JSONRPCRequest {
@@ -63,6 +64,23 @@ export function isPlainResult(result: Result): boolean {
     (isError === undefined || typeof isError === 'boolean') &&
     hasOnly(result, resultFields)
   )
+}
+
+const answerFields: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'result'])
+
+/** An answer to a request of ours: its result as it came. */
+export interface PlainAnswer extends JSONRPCResultResponse {
+  readonly id: number
+  readonly result: JsonObject
+}
+
+/** Whether a message that was parsed as JSON answers a request with a result. What failed is for the SDK to read. */
+export function isPlainAnswer(message: unknown): message is PlainAnswer {
+  if (!isPlainObject(message) || message['jsonrpc'] !== '2.0') return false
+  const { id, result } = message
+  if (!Number.isSafeInteger(id) || !isOwnObject(result)) return false
+  const { _meta: meta } = result
+  return (meta === undefined || isPlainMeta(meta)) && hasOnly(message, answerFields)
 }
 
 const isId = (value: unknown): value is string | number =>

@@ -1,8 +1,8 @@
-import { parseJSONRPCMessage, specTypeSchemas } from '@modelcontextprotocol/server'
+import { isJSONRPCResultResponse, parseJSONRPCMessage, specTypeSchemas } from '@modelcontextprotocol/server'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { rounds } from '../../../../test/support/rounds.ts'
-import { isPlainCall, isPlainResult } from './plain-call.ts'
+import { rounds } from '../../../test/support/rounds.ts'
+import { isPlainAnswer, isPlainCall, isPlainResult } from './plain-messages.ts'
 
 const names = fc.constantFrom(
   ...['name', 'arguments', '_meta', 'task', 'requestState', 'inputResponses', '__proto__', 'text', 'type'],
@@ -54,6 +54,12 @@ const result = record(
   ['content'],
 )
 
+const answer = record({ jsonrpc: mostly(fc.constant('2.0')), id, result: mostly(fc.oneof(result, loose)) }, [
+  'jsonrpc',
+  'id',
+  'result',
+])
+
 const numRuns = rounds({ usual: 2_000, long: 200_000 })
 
 test('takes a call only where the SDK takes it too, and reads the same in it (MCP-2)', () => {
@@ -79,6 +85,20 @@ test('sends a result as it is only where the SDK would send the same (MCP-2)', (
       if (typeof value !== 'object' || value === null || !isPlainResult({ ...value })) return
       taken++
       expect(specTypeSchemas.CallToolResult['~standard'].validate(value)).toEqual({ value })
+    }),
+    { numRuns },
+  )
+  expect(taken).toBeGreaterThan(numRuns / 20)
+})
+
+test('takes an answer of a server only where the SDK reads the same in it (MCP-2)', () => {
+  let taken = 0
+  fc.assert(
+    fc.property(answer.map(parsed), (message) => {
+      if (!isPlainAnswer(message)) return
+      taken++
+      expect(parseJSONRPCMessage(message)).toEqual(message)
+      expect(isJSONRPCResultResponse(message)).toBe(true)
     }),
     { numRuns },
   )
