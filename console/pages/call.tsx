@@ -73,24 +73,31 @@ export function CallPage({ call }: { call: string }) {
         )}
         . <a href="/evidence">Verify the chain</a>
       </p>
-      <table aria-label="Records">
-        <TableHead columns={['Record', 'What', 'When', 'Hash']} />
-        <tbody>
-          {answer.records.map(({ sequence, hash, record }) => (
-            <tr key={sequence}>
-              <td class="number">{sequence}</td>
-              <td>{record.kind === 'note' ? `${record.event}: ${record.message}` : record.kind}</td>
-              <td>
-                <When at={record.at} />
-              </td>
-              <td>
-                <code title={hash}>{hash.slice(0, 16)}…</code>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Records records={answer.records} />
     </>
+  )
+}
+
+/** The records of the call, with their places in the chain. */
+function Records({ records }: Pick<CallDetail, 'records'>) {
+  return (
+    <table aria-label="Records">
+      <TableHead columns={['Record', 'What', 'When', 'Hash']} />
+      <tbody>
+        {records.map(({ sequence, hash, record }) => (
+          <tr key={sequence}>
+            <td class="number">{sequence}</td>
+            <td>{record.kind === 'note' ? `${record.event}: ${record.message}` : record.kind}</td>
+            <td>
+              <When at={record.at} />
+            </td>
+            <td>
+              <code title={hash}>{hash.slice(0, 16)}…</code>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   )
 }
 

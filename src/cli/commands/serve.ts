@@ -23,6 +23,7 @@ import { presentKeyNames } from '../model/provider-keys.ts'
 import { exitCodes } from '../base/exit-codes.ts'
 import type { Command } from '../base/command.ts'
 import type { OpenConsole } from '../setup/open-console.ts'
+import type { ConsoleParts } from '../../console/base/console-parts.ts'
 import { followGateway } from '../setup/follow-gateway.ts'
 import { startFollowing } from '../setup/follow-configuration.ts'
 import { startFollowingTools } from '../setup/follow-tools.ts'
@@ -194,6 +195,11 @@ async function serveOverHttp(
   const { serveHttp } = await import('../../mcp/server/http/serve-http.ts')
   const { prepareList } = await import('../../mcp/server/methods/prepare-list.ts')
   const { inviteToConsole, openConsole } = await import('../setup/open-console.ts')
+  const replay: ConsoleParts['replay'] = async (id, tenant) => {
+    const { replayKeptRun } = await import('../run/replay-kept-run.ts')
+    const { wireSimulation } = await import('../setup/wire-simulation.ts')
+    return replayKeptRun(runtime.store, { id, tenant }, { places, runtime: await wireSimulation(places) })
+  }
   try {
     const tools = await checkCaller(runtime, about)
     await prepareList({ runtime, ...about })
@@ -201,7 +207,7 @@ async function serveOverHttp(
     if (webhooks.length > 0) following.push(await startWebhooks(runtime, { webhooks, places }))
     growYoungGeneration()
     const peers = a2a && (await openPeerDoor(runtime, { a2a, asksHere: approve !== undefined }))
-    const site = openConsole(runtime, { places, servers, gateway, book })
+    const site = openConsole(runtime, { places, servers, gateway, book, replay })
     const server = await serveHttp({
       runtime,
       servers,

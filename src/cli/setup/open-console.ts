@@ -23,7 +23,6 @@ import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { exportEvidence } from '../../evidence/export/export-evidence.ts'
 import { openKeyFiles } from '../../evidence/chain/key-files.ts'
 import { examineHome } from './examine-home.ts'
-import { replayKeptRun } from './replay-kept-run.ts'
 import { createTrials } from './open-trial.ts'
 import { createVerifier } from './verify-in-thread.ts'
 import { wireSimulation } from './wire-simulation.ts'
@@ -45,7 +44,8 @@ export function openConsole(
     servers,
     gateway,
     book,
-  }: Pick<ConsoleParts, 'servers'> & {
+    replay,
+  }: Pick<ConsoleParts, 'servers' | 'replay'> & {
     readonly places: Places
     readonly gateway: GatewayConfiguration
     readonly book: PolicyBook
@@ -64,8 +64,7 @@ export function openConsole(
     checker: createSchemaChecker(),
     version: packageVersion(),
     verifier: createVerifier(places),
-    replay: async (id, tenant) =>
-      replayKeptRun(store, { id, tenant }, { places, runtime: await wireSimulation(places) }),
+    replay,
     exportLines: (about) =>
       exportEvidence(store, { ...about, keys: openKeyFiles(places.keys), at: Date.now() }),
     examine: () => examineHome(places),

@@ -5,8 +5,8 @@ import type { Store } from '../../contract/store.ts'
 import { createRedactor } from '../../kit/secrets/redact.ts'
 import { findKeptModel } from '../model/kept-model.ts'
 import { presentKeyNames } from '../model/provider-keys.ts'
-import { readInstructions } from './read-instructions.ts'
-import { readEnvironment, type Places } from './wire.ts'
+import { readInstructions } from '../setup/read-instructions.ts'
+import { readEnvironment, type Places } from '../setup/wire.ts'
 
 interface Asked {
   readonly places: Places
