@@ -37,6 +37,7 @@ const operations: { readonly [operation: string]: Operation } = {
   'GET /api/calls/{call}': { role: 'viewer', of: ({ call }) => [`/calls/${call}`] },
   'GET /api/runs': { role: 'viewer', path: '/runs' },
   'GET /api/runs/{run}': { role: 'viewer', of: ({ run }) => [`/runs/${run}`] },
+  'POST /api/runs/{run}/unredacted': { role: 'operator', of: ({ run }) => [`/runs/${run}/unredacted`, {}] },
   'GET /api/tools': { role: 'viewer', of: ({ tenant }) => [`/tools?tenant=${tenant}`] },
   'GET /api/tools/{tool}': { role: 'viewer', of: ({ tenant }) => [`/tools/code.read_file?tenant=${tenant}`] },
   'POST /api/tools/{tool}/state': {

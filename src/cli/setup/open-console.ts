@@ -13,13 +13,15 @@ import type { ConsoleParts } from '../../console/base/console-parts.ts'
 import { createConsole } from '../../console/create-console.ts'
 import type { Login } from '../../console/entry/open-login.ts'
 import { openVisits } from '../../console/entry/visits.ts'
+import { createRedactor } from '../../kit/secrets/redact.ts'
+import { presentKeyNames } from '../model/provider-keys.ts'
 import { ownFile } from '../../kit/own-file.ts'
 import { packageVersion } from '../../mcp/server/session/package-version.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { createVerifier } from './verify-in-thread.ts'
 import { wireSimulation } from './wire-simulation.ts'
 import { toLogin } from './to-login.ts'
-import type { Places } from './wire.ts'
+import { readEnvironment, type Places } from './wire.ts'
 
 /** The console on a server that lives while who gets in changes. */
 export interface OpenConsole {
@@ -49,6 +51,7 @@ export function openConsole(
     visits: openVisits(store, () => inForce.login?.options),
     assets: readAssets(fileURLToPath(ownFile('dist/console'))),
     checker: createSchemaChecker(),
+    redactor: createRedactor(presentKeyNames().flatMap((name) => readEnvironment(name) ?? [])),
     version: packageVersion(),
     verify: createVerifier(places),
     explain: async (call, tenant) =>

@@ -34,14 +34,9 @@ const list = endpoint({
 const show = endpoint({
   method: 'GET',
   path: '/api/runs/{run}',
-  summary: 'A run: what was said in it, its calls, and the runs of its children.',
+  summary: 'A run: what was said in it, secrets redacted, its calls, and the runs of its children.',
   role: 'viewer',
-  reach(question) {
-    const found = findRun(question)
-    return found === undefined
-      ? answerProblem({ status: 404, detail: 'There is no such run.' })
-      : [found.tenant]
-  },
+  reach: ofRun,
   answer: {
     type: 'object',
     properties: {
@@ -53,20 +48,56 @@ const show = endpoint({
     required: ['run', 'transcript', 'calls', 'children'],
   },
   run(asked) {
-    const { runs, store } = asked.parts.runtime
+    const { parts } = asked
+    const { runs, store } = parts.runtime
     const found = findRun(asked)
-    if (found === undefined) return answerProblem({ status: 404, detail: 'There is no such run.' })
+    if (found === undefined) return noRun()
     const { tenant, session } = found
     const calls = findCalls(store, { tenants: [tenant], session, limit: mostCalls }).toReversed()
     const isChild = ({ parent }: StoredRun): boolean => parent?.run === found.id
     return {
       run: toJsonObject(found),
-      transcript: runs.transcript(found.id, tenant).map(toJsonObject),
+      transcript: parts.redactor.json(runs.transcript(found.id, tenant).map(toJsonObject)),
       calls: calls.map(toRow),
       children: runs.list({ tenant, limit: mostRows }).filter(isChild).map(toJsonObject),
     }
   },
 })
+
+const showAll = endpoint({
+  method: 'POST',
+  path: '/api/runs/{run}/unredacted',
+  summary: 'What was said in a run, as its model has it, secrets too. The evidence says who looked.',
+  role: 'operator',
+  reach: ofRun,
+  body: { type: 'object', properties: {}, additionalProperties: false },
+  answer: {
+    type: 'object',
+    properties: { transcript: { type: 'array', items: { type: 'object' } } },
+    required: ['transcript'],
+  },
+  async run(asked) {
+    const found = findRun(asked)
+    if (found === undefined) return noRun()
+    const { visitor, parts } = asked
+    const { store, runs } = parts.runtime
+    const { id, tenant, session } = found
+    const message = `${visitor.actor} looked at the conversation of the run ${id} without redaction`
+    const about = { event: 'unredacted_shown', tenant, session, at: Date.now() } as const
+    const record = { kind: 'note', ...about, actor: visitor.actor, message, data: { run: id } } as const
+    await store.append([{ record, body: null }])
+    return { transcript: runs.transcript(id, tenant).map(toJsonObject) }
+  },
+})
+
+function ofRun(question: Question): readonly string[] | Response {
+  const found = findRun(question)
+  return found === undefined ? noRun() : [found.tenant]
+}
+
+function noRun(): Response {
+  return answerProblem({ status: 404, detail: 'There is no such run.' })
+}
 
 function findRun({ visitor, path, parts }: Question): StoredRun | undefined {
   const { runs } = parts.runtime
@@ -76,4 +107,4 @@ function findRun({ visitor, path, parts }: Question): StoredRun | undefined {
   return own.find(({ tenant }) => sees(visitor, tenant))
 }
 
-export const runEndpoints: readonly Endpoint[] = [list, show]
+export const runEndpoints: readonly Endpoint[] = [list, show, showAll]

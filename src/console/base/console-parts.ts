@@ -2,6 +2,7 @@ import type { Verification } from '../../contract/evidence.ts'
 import type { GatewayConfiguration } from '../../contract/mcp/serving.ts'
 import type { Policy } from '../../contract/policy.ts'
 import type { Runtime } from '../../contract/runtime.ts'
+import type { Redactor } from '../../kit/secrets/redact.ts'
 import type { Visits } from '../entry/visits.ts'
 import type { McpFeed } from '../../compose/sources/mcp-tools.ts'
 import type { CallExplanation } from '../../compose/replay/explain-call.ts'
@@ -21,6 +22,8 @@ export interface ConsoleParts {
   readonly policy: () => Policy
   /** The visits that go on, and what ends one. */
   readonly visits: Pick<Visits, 'list' | 'end'>
+  /** Takes secrets out of what is kept with them, such as conversations. */
+  readonly redactor: Pick<Redactor, 'json'>
   /** Of Handrail. */
   readonly version: string
 }
