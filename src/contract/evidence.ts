@@ -38,6 +38,7 @@ export type EventName =
   | 'visit_began'
   | 'visit_ended'
   | 'visit_refused'
+  | 'access_changed'
   | 'unredacted_shown'
   | 'worktree_removed'
   | 'policy_refused'

@@ -5,6 +5,9 @@ import { everyTenant } from '../../contract/mcp/console-login.ts'
 import type { GatewayConfiguration } from '../../contract/mcp/serving.ts'
 import type { Policy } from '../../contract/policy.ts'
 import { loadConfiguration } from '../../config/load-configuration.ts'
+import type { Entry } from '../../contract/store.ts'
+import { messageOf } from '../../kit/text/message-of.ts'
+import { showLine } from '../base/show-safely.ts'
 import type { Runtime } from '../../contract/runtime.ts'
 import type { Site } from '../../contract/mcp/site.ts'
 import { explainCall } from '../../compose/replay/explain-call.ts'
@@ -62,10 +65,28 @@ export function openConsole(
     prepare(next) {
       const prepared = { gateway: next, login: toLogin(next) }
       return () => {
+        const note = toAccessNote(inForce.gateway, next)
         inForce = prepared
+        // It holds already: a door that was closed is not opened again for want of a record.
+        store.append(note).catch((error: unknown) => {
+          process.stderr.write(
+            `handrail: that gateway.json changed could not be recorded: ${showLine(messageOf(error))}\n`,
+          )
+        })
       }
     },
   }
+}
+
+/** What of the gateway changed, by the names of its fields: their values may be secret. */
+function toAccessNote(before: GatewayConfiguration, after: GatewayConfiguration): Entry[] {
+  const changed = (['tokens', 'oauth', 'console'] as const).filter(
+    (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+  )
+  if (changed.length === 0) return []
+  const message = `who may connect or get in is as gateway.json says now: ${changed.join(', ')} changed`
+  const about = { event: 'access_changed', tenant: '', session: '', at: Date.now() } as const
+  return [{ record: { kind: 'note', ...about, message, data: { changed: [...changed] } }, body: null }]
 }
 
 function readPolicy(places: Places): Policy {
