@@ -2,6 +2,7 @@ import { signal } from '@preact/signals'
 import type { BudgetRow, ConsentRow } from '../src/console/api/budget-rows.ts'
 import type { CallRow } from '../src/console/api/call-row.ts'
 import type { ChainRow, NoteRow, Verified } from '../src/console/api/evidence-rows.ts'
+import type { AbortedRow, PauseRow } from '../src/console/api/pause-row.ts'
 import type { PendingApproval } from '../src/contract/pending-approval.ts'
 import type { StoredRun, TranscriptNode } from '../src/contract/agent-run.ts'
 import type { EvidenceRecord } from '../src/contract/evidence.ts'
@@ -9,6 +10,7 @@ import type { Decision, Effect } from '../src/contract/policy.ts'
 import type { StepReport } from '../src/contract/runtime.ts'
 import type { Json, JsonObject } from '../src/contract/base/json.ts'
 
+import type { ClientRow, PlannedRow, RegistryRow, TrialRow } from '../src/console/api/server-setup-rows.ts'
 import type { FaultyEntry, ServerRow } from '../src/console/api/server-row.ts'
 
 import type { Access } from '../src/console/api/access-row.ts'
@@ -16,7 +18,19 @@ import type { ConsoleRole } from '../src/contract/mcp/console-login.ts'
 import { mayDo, usualTenant, type Holder } from '../src/console/base/roles.ts'
 import type { Overview } from '../src/console/api/overview-row.ts'
 
+import type {
+  FaultRow,
+  ForesightRow,
+  PolicyPage,
+  RuleRow,
+  SuggestionRow,
+  VersionRow,
+  WithoutRuleRow,
+} from '../src/console/api/policy-rows.ts'
+
+export type { FaultRow, ForesightRow, PolicyPage, RuleRow, SuggestionRow, VersionRow }
 export type { Access, FaultyEntry, Overview, ServerRow }
+export type { AbortedRow, ClientRow, PauseRow, PlannedRow, RegistryRow, TrialRow }
 export type { BudgetRow, CallRow, ChainRow, ConsentRow, NoteRow, Verified }
 export type { PendingApproval, StoredRun, TranscriptNode, EvidenceRecord, Json, JsonObject }
 
@@ -93,6 +107,24 @@ export interface ApprovalDetail {
   readonly approval: PendingApproval
   readonly before: readonly CallRow[]
   readonly earlier: { readonly calls: number; readonly ok: number; readonly denied: number }
+}
+
+/** A rule for a question, or why there is none. */
+export interface RuleOffer {
+  readonly suggestion?: SuggestionRow
+  readonly file?: string
+  readonly digest?: string
+  readonly reason?: string
+}
+
+export interface SuggestionsAnswer {
+  readonly suggested: readonly SuggestionRow[]
+  readonly withoutRule: readonly WithoutRuleRow[]
+}
+
+export interface VersionDetail {
+  readonly text: string
+  readonly diff: string
 }
 
 export interface RunDetail {

@@ -10,9 +10,11 @@ import { InboxPage } from './pages/inbox.tsx'
 import { LivePage } from './pages/live.tsx'
 import { LogInPage } from './pages/log-in.tsx'
 import { OverviewPage } from './pages/overview.tsx'
+import { PolicyPage } from './pages/policy.tsx'
 import { RunPage, RunsPage } from './pages/runs.tsx'
 import { ServersPage } from './pages/servers.tsx'
 import { ToolPage, ToolsPage } from './pages/tools.tsx'
+import { PauseBanner } from './parts/pause-banner.tsx'
 import { followLinks, path } from './route.ts'
 
 const places = [
@@ -21,6 +23,7 @@ const places = [
   ['/runs', 'Runs'],
   ['/tools', 'Tools'],
   ['/servers', 'Servers'],
+  ['/policy', 'Policy'],
   ['/budgets', 'Budgets'],
   ['/evidence', 'Evidence'],
   ['/overview', 'Overview'],
@@ -61,6 +64,7 @@ function Console() {
           </button>
         </span>
       </header>
+      <PauseBanner />
       <main id="main">
         <Page />
       </main>
@@ -93,6 +97,8 @@ function Page() {
       return name === '' ? <ToolsPage /> : <ToolPage tool={name} />
     case 'servers':
       return <ServersPage />
+    case 'policy':
+      return <PolicyPage />
     case 'budgets':
       return <BudgetsPage />
     case 'overview':

@@ -1,5 +1,8 @@
 import { showDuration } from '../../src/kit/time/show-duration.ts'
-import type { CallDetail, EvidenceRecord } from '../api.ts'
+import { mayOperate, type CallDetail, type EvidenceRecord } from '../api.ts'
+import { Fault } from '../parts/fault.tsx'
+import { StopButton } from '../parts/stop-button.tsx'
+import { useChange } from '../parts/use-change.ts'
 import { NotThereYet } from '../parts/not-there-yet.tsx'
 import { TableHead } from '../parts/table-head.tsx'
 import { Outcome, Value, When } from '../parts/text.tsx'
@@ -9,7 +12,7 @@ type Of<Kind extends EvidenceRecord['kind']> = Extract<EvidenceRecord, { kind: K
 
 /** One call: what happened, why, and how it would be decided now. */
 export function CallPage({ call }: { call: string }) {
-  const { answer, fault } = useAsked<CallDetail>(`/api/calls/${encodeURIComponent(call)}`)
+  const { answer, fault, again } = useAsked<CallDetail>(`/api/calls/${encodeURIComponent(call)}`)
   if (answer === undefined) return <NotThereYet fault={fault} />
   const records = answer.records.map(({ record }) => record)
   const begin = records.find((record): record is Of<'begin'> => record.kind === 'begin')
@@ -30,6 +33,14 @@ export function CallPage({ call }: { call: string }) {
           </>
         )}
       </p>
+      {begin !== undefined && end === undefined && <AbortButton call={call} again={again} />}
+      {begin !== undefined && (
+        <div class="bar">
+          <StopButton what={begin.tool} scope={{ tools: begin.tool }} />
+          <StopButton what={`calls of ${begin.actor}`} scope={{ actor: begin.actor, tenant: begin.tenant }} />
+          <StopButton what={`the tenant ${begin.tenant}`} scope={{ tenant: begin.tenant }} />
+        </div>
+      )}
       {begin !== undefined && <Decided begin={begin} detail={answer} />}
       <h2>Input</h2>
       {answer.input === undefined ? <p>Not kept.</p> : <Value value={answer.input} label="Input" />}
@@ -96,5 +107,22 @@ function Decided({ begin, detail: { explanation } }: { begin: Of<'begin'>; detai
         </p>
       ))}
     </>
+  )
+}
+
+/** Ends a call that runs, in whatever process. */
+function AbortButton({ call, again }: { call: string; again: () => void }) {
+  const change = useChange()
+  if (!mayOperate()) return null
+  const abort = async (): Promise<void> => {
+    if ((await change.make('/api/abort', { call })) !== undefined) again()
+  }
+  return (
+    <p>
+      <button type="button" class="deny" disabled={change.isBusy} onClick={() => void abort()}>
+        Abort this call
+      </button>
+      <Fault text={change.fault} />
+    </p>
   )
 }

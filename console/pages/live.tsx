@@ -5,6 +5,7 @@ import { onRecord, type ToldRecord } from '../events.ts'
 import { CallTable } from '../parts/call-table.tsx'
 import { Fault } from '../parts/fault.tsx'
 import { fitsWords } from '../parts/fits-words.ts'
+import { StopButton } from '../parts/stop-button.tsx'
 import { usePages } from '../parts/use-pages.ts'
 
 interface Page {
@@ -57,6 +58,7 @@ export function LivePage() {
           {shown.length} of {calls.length} calls
         </span>
       </div>
+      <StopButton what="everything" scope={{ all: true }} />
       <Fault text={fault} />
       {rows.value === undefined && fault === undefined ? (
         <p class="empty">Loading…</p>

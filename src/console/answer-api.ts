@@ -45,7 +45,7 @@ export async function answerApi(
   const { body: schema } = endpoint
   const forged = schema === undefined ? undefined : refuseForged(request, visitor)
   if (forged !== undefined) return forged
-  const body = schema === undefined ? {} : await readChange(request, schema, router.checker)
+  const body = schema === undefined ? {} : await readChange(request, endpoint, router.checker)
   if (body instanceof Response) return body
   const question = { visitor, path, query: searchParams, body, parts: router }
   const tenants = findReach(endpoint, question)

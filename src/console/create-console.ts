@@ -13,7 +13,8 @@ interface Router extends ApiParts {
 export type ConsoleOptions = Omit<Router, 'streams'>
 
 /** Paths of the pages: each is the same document, which shows what its path says. */
-const pages = /^\/(?:inbox|live|calls|runs|tools|servers|budgets|evidence|overview|access)?(?:\/[^/]*)?$/
+const pages =
+  /^\/(?:inbox|live|calls|runs|tools|servers|policy|budgets|evidence|overview|access)?(?:\/[^/]*)?$/
 
 const security = {
   'content-security-policy':

@@ -6,8 +6,12 @@ import { callEndpoints } from './api/calls.ts'
 import { evidenceEndpoints } from './api/evidence.ts'
 import { ownEndpoints } from './api/me.ts'
 import { overviewEndpoints } from './api/overview.ts'
+import { policyEndpoints } from './api/policy.ts'
+import { policyVersionEndpoints } from './api/policy-versions.ts'
 import { runEndpoints } from './api/runs.ts'
+import { serverChangeEndpoints } from './api/server-changes.ts'
 import { serverEndpoints } from './api/servers.ts'
+import { stopEndpoints } from './api/stops.ts'
 import { toolEndpoints } from './api/tools.ts'
 import type { Endpoint } from './base/endpoint.ts'
 
@@ -19,9 +23,13 @@ export const endpoints: readonly Endpoint[] = [
   ...runEndpoints,
   ...toolEndpoints,
   ...serverEndpoints,
+  ...serverChangeEndpoints,
+  ...stopEndpoints,
   ...evidenceEndpoints,
   ...overviewEndpoints,
   ...budgetEndpoints,
+  ...policyEndpoints,
+  ...policyVersionEndpoints,
   ...accessEndpoints,
 ]
 

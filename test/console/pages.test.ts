@@ -72,7 +72,7 @@ test('what a model or server says is text, whatever it looks like, and no page a
   await session.call(evil, {})
   const { page, requests, faults } = await openPage(browser(), link)
   await page.getByText('onerror').first().waitFor()
-  for (const name of ['Live', 'Tools', 'Runs', 'Servers', 'Budgets', 'Evidence', 'Overview']) {
+  for (const name of ['Live', 'Tools', 'Runs', 'Servers', 'Policy', 'Budgets', 'Evidence', 'Overview']) {
     await page.getByRole('link', { name, exact: true }).click()
     await page.getByRole('heading', { name, exact: true }).waitFor()
   }
@@ -169,6 +169,7 @@ for (const [name, options] of [
       ['/tools', 'Tools'],
       ['/tools/code.read_file', 'code.read_file'],
       ['/servers', 'Servers'],
+      ['/policy', 'Policy'],
       ['/budgets', 'Budgets'],
       ['/evidence', 'Evidence'],
       ['/overview', 'Overview'],

@@ -1,13 +1,17 @@
+import { existsSync } from 'node:fs'
 import { userInfo } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { policyCasesForm, type PolicyCase } from '../../config/policy-cases.ts'
+import type { PolicyBook } from '../../config/policy-file/policy-book.ts'
 import { SetupError } from '../../contract/base/errors.ts'
 import { everyTenant } from '../../contract/mcp/console-login.ts'
 import type { GatewayConfiguration } from '../../contract/mcp/serving.ts'
 import type { Policy } from '../../contract/policy.ts'
-import { loadConfiguration } from '../../config/load-configuration.ts'
 import type { Entry } from '../../contract/store.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
 import { showLine } from '../base/show-safely.ts'
+import { loadConfiguration, loadFile } from '../../config/load-configuration.ts'
 import type { Runtime } from '../../contract/runtime.ts'
 import type { Site } from '../../contract/mcp/site.ts'
 import { explainCall } from '../../compose/replay/explain-call.ts'
@@ -21,6 +25,7 @@ import { presentKeyNames } from '../model/provider-keys.ts'
 import { ownFile } from '../../kit/own-file.ts'
 import { packageVersion } from '../../mcp/server/session/package-version.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
+import { createTrials } from './open-trial.ts'
 import { createVerifier } from './verify-in-thread.ts'
 import { wireSimulation } from './wire-simulation.ts'
 import { toLogin } from './to-login.ts'
@@ -40,7 +45,12 @@ export function openConsole(
     places,
     servers,
     gateway,
-  }: Pick<ConsoleParts, 'servers'> & { readonly places: Places; readonly gateway: GatewayConfiguration },
+    book,
+  }: Pick<ConsoleParts, 'servers'> & {
+    readonly places: Places
+    readonly gateway: GatewayConfiguration
+    readonly book: PolicyBook
+  },
 ): OpenConsole {
   const { store } = runtime
   let inForce = { gateway, login: toLogin(gateway) }
@@ -49,14 +59,24 @@ export function openConsole(
     runtime,
     servers,
     gateway: () => inForce.gateway,
-    policy: () => readPolicy(places),
     login,
     visits: openVisits(store, () => inForce.login?.options),
     assets: readAssets(fileURLToPath(ownFile('dist/console'))),
     checker: createSchemaChecker(),
     redactor: createRedactor(presentKeyNames().flatMap((name) => readEnvironment(name) ?? [])),
     version: packageVersion(),
+    serverSetup: {
+      path: places.mcp,
+      openTrial: createTrials(places),
+      registry: () => loadConfiguration(places, createSchemaChecker()).configuration.mcpRegistry,
+    },
     verify: createVerifier(places),
+    policy: {
+      book,
+      inForce: () => readPolicy(places),
+      wire: (policy) => wireSimulation(places, policy),
+      cases: () => readCases(places.home),
+    },
     explain: async (call, tenant) =>
       explainCall({ store, call, tenant, runtime: await wireSimulation(places) }),
   })
@@ -68,13 +88,18 @@ export function openConsole(
         const note = toAccessNote(inForce.gateway, next)
         inForce = prepared
         // It holds already: a door that was closed is not opened again for want of a record.
-        store.append(note).catch((error: unknown) => {
-          process.stderr.write(
-            `handrail: that gateway.json changed could not be recorded: ${showLine(messageOf(error))}\n`,
-          )
-        })
+        void keep(note, store)
       }
     },
+  }
+}
+
+async function keep(note: Entry[], store: Runtime['store']): Promise<void> {
+  try {
+    await store.append(note)
+  } catch (error) {
+    const why = showLine(messageOf(error))
+    process.stderr.write(`handrail: that gateway.json changed could not be recorded: ${why}\n`)
   }
 }
 
@@ -96,6 +121,12 @@ function readPolicy(places: Places): Policy {
     if (error instanceof SetupError) return {}
     throw error
   }
+}
+
+/** The cases that the person keeps beside the policy; none if that file is missing. */
+function readCases(home: string): readonly PolicyCase[] {
+  const path = join(home, 'policy-cases.json')
+  return existsSync(path) ? loadFile(path, policyCasesForm, createSchemaChecker()).cases : []
 }
 
 /** A link that lets the user of this machine into the console, once. */

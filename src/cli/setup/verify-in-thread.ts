@@ -1,6 +1,6 @@
-import { Worker } from 'node:worker_threads'
 import type { Verification } from '../../contract/evidence.ts'
 import type { Places } from './wire.ts'
+import { startThread } from '../../kit/start-thread.ts'
 
 /** What the thread is told. */
 export interface VerifyTask {
@@ -27,7 +27,7 @@ export function createVerifier(places: Places): (tenant: string | undefined) => 
 }
 
 function verifyInThread(task: VerifyTask): Promise<Verification> {
-  const worker = new Worker(findWorker(), { workerData: task, execArgv: [] })
+  const worker = startThread(findWorker(), { workerData: task, execArgv: [] })
   worker.unref()
   return new Promise((resolve, reject) => {
     worker.once('message', (found: Verification) => resolve(found))
@@ -40,7 +40,7 @@ function verifyInThread(task: VerifyTask): Promise<Verification> {
 function findWorker(): URL {
   const here = import.meta.url
   return new URL(
-    here.endsWith('.ts') ? '../commands/evidence/verify-worker.ts' : '../workers/verify-worker.js',
+    here.endsWith('.ts') ? '../commands/evidence/verify-worker.ts' : '../workers/verify-worker.cjs',
     here,
   )
 }

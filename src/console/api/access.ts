@@ -19,7 +19,7 @@ const show = endpoint({
   run(asked) {
     const { visitor, parts } = asked
     const gateway = parts.gateway()
-    const policy = parts.policy()
+    const policy = parts.policy.inForce()
     return {
       tenants: findTenants(asked, gateway, policy),
       isOpen: gateway.tokens === undefined && gateway.oauth === undefined,

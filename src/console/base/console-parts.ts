@@ -1,9 +1,13 @@
 import type { Verification } from '../../contract/evidence.ts'
 import type { GatewayConfiguration } from '../../contract/mcp/serving.ts'
-import type { Policy } from '../../contract/policy.ts'
 import type { Runtime } from '../../contract/runtime.ts'
 import type { Redactor } from '../../kit/secrets/redact.ts'
+import type { Policy } from '../../contract/policy.ts'
+import type { RuntimeOptions } from '../../compose/options/runtime-options.ts'
+import type { PolicyCase } from '../../config/policy-cases.ts'
+import type { PolicyBook } from '../../config/policy-file/policy-book.ts'
 import type { Visits } from '../entry/visits.ts'
+import type { OpenTrial } from '../../compose/servers/try-server.ts'
 import type { McpFeed } from '../../compose/sources/mcp-tools.ts'
 import type { CallExplanation } from '../../compose/replay/explain-call.ts'
 
@@ -12,18 +16,37 @@ export interface ConsoleParts {
   readonly runtime: Runtime
   /** The MCP servers whose tools the runtime has. */
   readonly servers: Pick<McpFeed, 'describe' | 'serversOf'>
+  /** How servers are added to the file of them. */
+  readonly serverSetup: {
+    /** The file. */
+    readonly path: string
+    readonly openTrial: OpenTrial
+    /** The registry that is searched, if one is set. */
+    readonly registry: () => string | undefined
+  }
   /** Explains a recorded call, and decides it once more by the policy of now. */
   readonly explain: (call: string, tenant: string) => Promise<CallExplanation | undefined>
   /** Holds the chain of a tenant, or all, against their hashes and signatures, while calls go on. */
   readonly verify: (tenant: string | undefined) => Promise<Verification>
+  readonly policy: PolicyDesk
   /** Who may connect and get in, as it is in force now. */
   readonly gateway: () => GatewayConfiguration
-  /** The policy, as its file says it now; with nothing in it while the file cannot be used, and the one of before holds. */
-  readonly policy: () => Policy
   /** The visits that go on, and what ends one. */
   readonly visits: Pick<Visits, 'list' | 'end'>
   /** Takes secrets out of what is kept with them, such as conversations. */
   readonly redactor: Pick<Redactor, 'json'>
   /** Of Handrail. */
   readonly version: string
+}
+
+/** The policy of the runtime: where it comes from, and what it is tried with. */
+export interface PolicyDesk {
+  /** The file that it comes from. Undefined if it is given by a program. */
+  readonly book: PolicyBook | undefined
+  /** As its file says it now; with nothing in it while the file cannot be used, and the one of before holds. */
+  readonly inForce: () => Policy
+  /** What decides about calls that no caller makes, with this policy, or with the runtime's own. */
+  readonly wire: (policy?: Policy) => Promise<RuntimeOptions>
+  /** Cases that a policy is held against before it is saved. Throws a SetupError if they cannot be used. */
+  readonly cases: () => readonly PolicyCase[]
 }

@@ -38,6 +38,8 @@ export interface Endpoint {
   /** What a query may hold, by name: what each means. */
   readonly query?: { readonly [name: string]: string }
   readonly body?: JsonSchema
+  /** Characters that a body has at most. Default: 65,536. */
+  readonly mostCharacters?: number
   readonly answer: JsonSchema
   /** Resolves with the answer, or a problem as a `Response`. */
   readonly run: (asked: Asked) => object | Promise<object>

@@ -45,6 +45,11 @@ export function ofTenant(question: Question): readonly string[] | Response {
   return tenant instanceof Response ? tenant : [tenant]
 }
 
+/** What is one thing for all tenants, such as a file of the gateway. */
+export function ofAllTenants(): readonly string[] {
+  return [everyTenant]
+}
+
 /** What holds for all tenants is changed for all by those who have the role everywhere and name none. */
 export function ofTenantOrAll(role: ConsoleRole) {
   return (question: Question): readonly string[] | Response =>

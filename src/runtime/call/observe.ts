@@ -89,9 +89,13 @@ async function writeBegin(
     countCall(prepared, scope)
     const { record: begin, body } = toBegin(prepared, tenant.now(), scope)
     const settle = held && toSettlement(held, about(prepared), spending(prepared))
+    const record: BeginRecord = {
+      ...begin,
+      writer: observedWriter,
+      ...(held !== undefined && { reserved: toReserved(held) }),
+    }
     await tenant.evidence.begin(
-      { ...begin, writer: observedWriter, ...(held !== undefined && { reserved: toReserved(held) }) },
-      body,
+      { record, body },
       { ...(settle !== undefined && { settle: [settle] }), ...(use !== undefined && { facts: [use] }) },
     )
     return undefined

@@ -1,10 +1,12 @@
+import { onNextTurn, takeBack } from '../../kit/time/on-next-turn.ts'
+
 /** A call that holds its limit more often than this does not want to end. */
 const maxHolds = 16
 
 /** Milliseconds of a monotonic clock. */
 export type Tick = () => number
 
-/** The time limit of one run. It stands still while anybody holds it. */
+/** The time limit of one run. It stands still while anybody holds it. What ends before the event loop turns costs it no timer. */
 export class TimeLimit {
   readonly #tick: Tick
   /** Set from start to stop. */
@@ -12,6 +14,8 @@ export class TimeLimit {
   #isOver = false
   /** Runs only while the limit is not held. */
   #timer: NodeJS.Timeout | undefined
+  /** Starts the timer. Set until the event loop turns. */
+  #arming: (() => void) | undefined
   #leftMs = 0
   #runsSince = 0
   #holds = 0
@@ -37,7 +41,7 @@ export class TimeLimit {
   stop(): void {
     this.#isOver = true
     this.#onEnd = undefined
-    clearTimeout(this.#timer)
+    this.#disarm()
     if (this.#held.size === 0) return
     this.#heldMs = this.heldMs
     for (const timer of this.#held) clearTimeout(timer)
@@ -81,7 +85,7 @@ export class TimeLimit {
   #stand(): void {
     this.#heldSince = this.#tick()
     if (this.#onEnd === undefined) return
-    clearTimeout(this.#timer)
+    this.#disarm()
     this.#leftMs = Math.max(0, this.#leftMs - (performance.now() - this.#runsSince))
   }
 
@@ -92,6 +96,16 @@ export class TimeLimit {
 
   #run(onEnd: () => void): void {
     this.#runsSince = performance.now()
-    this.#timer = setTimeout(onEnd, this.#leftMs)
+    this.#arming = () => {
+      this.#arming = undefined
+      this.#timer = setTimeout(onEnd, Math.max(0, this.#leftMs - (performance.now() - this.#runsSince)))
+    }
+    onNextTurn(this.#arming)
+  }
+
+  #disarm(): void {
+    if (this.#arming !== undefined) takeBack(this.#arming)
+    else clearTimeout(this.#timer)
+    this.#arming = undefined
   }
 }

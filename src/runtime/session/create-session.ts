@@ -102,7 +102,7 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     close: ({ forget = false } = {}) => (forget ? closeAndForget(state, close, seed.kept) : close()),
   }
   seed.parent?.children.add(session)
-  if (seed.kept !== undefined || seed.id !== undefined) adoptJobs(calls.scope())
+  if (seed.kept !== undefined || seed.id !== undefined) adopt(calls)
   const hold: Family['hold'] = (agent) => holdAgent(agent, toHolder(agent.tool, calls.scope()))
   return { session, family: { ...toFamily(seed, state, view), signal, children, hold } }
 }
@@ -116,6 +116,12 @@ async function closeAndForget(
   for (const job of jobs.list()) job.stop('the session was forgotten')
   await close()
   await kept?.forget()
+}
+
+/** Goes on with jobs from before, which a stop reaches as others. */
+function adopt(calls: SessionCalls): void {
+  adoptJobs(calls.scope())
+  calls.watch()
 }
 
 /** What holds an agent as a job of the session. */

@@ -5,7 +5,8 @@ import type { CallRequest } from '../../contract/call-request.ts'
 import { callError } from '../../kit/result/call-error.ts'
 import { runCall } from '../call/pipeline.ts'
 import { record } from '../call/steps/record.ts'
-import { toCall, toRawId } from '../call/to-call.ts'
+import { toCall } from '../call/to-call.ts'
+import { abortCalls } from './abort-calls.ts'
 import { partOf, type Requested } from '../state/part-of.ts'
 import { halt, startCall, type Called, type CallerOptions, type Halted } from '../state/call-state.ts'
 import type { Endings } from '../state/endings.ts'
@@ -13,6 +14,7 @@ import type { CallScope, SessionState, TenantContext } from '../state/scope.ts'
 import type { InTurn } from '../turn/turn.ts'
 import { followCall } from '../keep/long/follow-call.ts'
 import { joinSignals } from './join-signals.ts'
+import { toWorker } from './to-worker.ts'
 import type { SessionSeed } from './session-seed.ts'
 
 /** The calls of a session: those that run, and how each begins and ends. */
@@ -37,6 +39,8 @@ export interface SessionCalls {
   /** A call that an agent runs itself, which counts as one of the session. `keeps` says whether its question waits in the store. */
   observed(request: CallRequest, keeps: boolean): Called
   abort(id: string, reason: string | undefined): boolean
+  /** Lets a stop reach what runs, jobs too; each call that starts does. */
+  watch(): void
   /** Resolves when none runs. */
   settled(): Promise<void>
 }
@@ -69,6 +73,7 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
   let made = 0
   let idle: (() => void) | undefined
   const scope = createScope(seed, session)
+  const worker = toWorker(session, running)
   const settle = (call: Call, result: ToolResult): ToolResult => {
     running.delete(call)
     endings.aborted.delete(call.id)
@@ -106,6 +111,7 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
       const call = begin(request, origin, own)
       running.add(call)
       onStart()
+      own.tenant.stops.add(worker)
       const settled = (result: ToolResult) => settle(call, result)
       const called = startCall(call, own.tenant.tick(), {
         ...toWithin(request, inTurn),
@@ -113,7 +119,7 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
         ...toCallerOptions(request, seed),
       })
       if (endings.closed && !isLast)
-        return record(closedStop(called, seed.isRuntimeClosed()), own).then(settled)
+        return recordEnd(closedStop(called, seed.isRuntimeClosed()), own).then(settled)
       const ended = runCall(called, own).then(settled, async (cause: unknown) =>
         settled(await recordDefect(called, cause, own)),
       )
@@ -122,9 +128,9 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
     async skip(request, end) {
       const own = scope()
       const called = toCalled(begin(request, 'llm', own), request)
-      if (endings.closed) return record(closedStop(called, seed.isRuntimeClosed()), own)
+      if (endings.closed) return recordEnd(closedStop(called, seed.isRuntimeClosed()), own)
       return Promise.resolve(typeof end === 'function' ? end(called, own) : halt('find', called, end))
-        .then((halted) => record(halted, own))
+        .then((halted) => recordEnd(halted, own))
         .catch((cause: unknown) => recordDefect(called, cause, own))
     },
     look,
@@ -133,24 +139,11 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
       return { ...look(request, 'llm'), parks: keeps && 'anew' }
     },
     abort: (id, reason) => abortCalls(running, endings, { id, reason }),
+    watch: () => seed.tenant().stops.add(worker),
     async settled() {
       if (running.size > 0) await new Promise<void>((resolve) => (idle = resolve))
     },
   }
-}
-
-/** Whether one of these calls has this id, of Handrail or of the provider. */
-function abortCalls(
-  running: ReadonlySet<Call>,
-  { aborted, listeners }: Endings,
-  { id, reason }: { id: string; reason: string | undefined },
-): boolean {
-  const found = [...running].filter((call) => call.id === id || call.toolCallId === toRawId(id))
-  for (const call of found) {
-    aborted.set(call.id, reason)
-    for (const listener of listeners) listener(call.id)
-  }
-  return found.length > 0
 }
 
 /** The scope of now: the same object for as long as nothing changed. */
@@ -218,7 +211,12 @@ export function closedStop(called: Called, isRuntimeClosed: boolean): Halted {
  * and took is ended and given back with it.
  */
 function recordDefect(called: Halted['state'], cause: unknown, scope: CallScope): Promise<ToolResult> {
-  return record(toDefect(called, cause, scope), scope)
+  return recordEnd(toDefect(called, cause, scope), scope)
+}
+
+/** Whatever is thrown on the way rejects. */
+async function recordEnd(halted: Halted, scope: CallScope): Promise<ToolResult> {
+  return record(halted, scope)
 }
 
 /** The same, before it is recorded. */

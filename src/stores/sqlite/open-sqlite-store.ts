@@ -6,8 +6,9 @@ import { createKeyedDigest } from '../keyed-digest.ts'
 import { checkDocumentQuery } from '../refusals.ts'
 import { createStoreGroup } from './create-store-group.ts'
 import { openDatabase } from './open-database.ts'
+import { countEnds } from './records/count-ends.ts'
 import { findOrphans } from './records/find-orphans.ts'
-import { pruneBodies } from './records/prune-bodies.ts'
+import { countPrunable, pruneBodies } from './records/prune-bodies.ts'
 import { readHead } from './records/read-head.ts'
 import { readRecords, readTenants } from './records/read-records.ts'
 import { findForgeries } from './seals/examine-seals.ts'
@@ -84,6 +85,7 @@ function createStore(parts: StoreParts): Store {
         throw condition.toFailure(error)
       }
     },
+    countEnds: (query) => guarded(() => countEnds(db, query)),
     tenants: () => guarded(() => readTenants(db)),
     head: (tenant) => guarded(() => readHead(db, tenant)),
     digest: (text) => (digestOf ??= createKeyedDigest(guarded(() => readSecret(db))))(text),
@@ -105,6 +107,7 @@ function createStore(parts: StoreParts): Store {
       sealing.keyProblem === undefined
         ? guarded(() => findForgeries(db, sealing.sealer))
         : [sealing.keyProblem],
+    countPrunable: (before) => guarded(() => countPrunable(db, { ...before, now: now() })),
     prune: (before) =>
       writing(() => {
         const pruned = pruneBodies(db, writes, { ...before, now: now() })

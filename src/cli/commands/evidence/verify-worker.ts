@@ -6,7 +6,7 @@ import { withEvidence } from './open-evidence.ts'
 
 // What `createVerifier` starts: it reads the chains in a thread, so that calls do not wait for it.
 const { places, tenant }: VerifyTask = workerData
-await withEvidence(
+void withEvidence(
   places,
   async ({ store, keys }) => {
     const found = verifyEvidence(store, { keys, ...(tenant !== undefined && { tenant }) })

@@ -1,20 +1,15 @@
-import { homedir } from 'node:os'
-import { readUpstreams, type LoadedUpstreams } from '../../../config/servers/load-upstreams.ts'
-import { SetupError } from '../../../contract/base/errors.ts'
+import { readServers, requireSound, secretsOf } from '../../../compose/servers/mcp-file.ts'
 import type { JsonObject } from '../../../contract/base/json.ts'
-import type { UpstreamServer } from '../../../contract/mcp/upstream.ts'
-import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
-import { parseWrittenJson } from '../../../kit/json/parse-written-json.ts'
 import { nearestNames } from '../../../kit/text/nearest-names.ts'
 import { findLiteralSecrets } from '../../../mcp/upstream/find-literal-secrets.ts'
-import { createSchemaChecker } from '../../../schema/create-schema-checker.ts'
 import { readText } from '../../arguments/caller.ts'
 import type { CommandLine } from '../../base/command.ts'
 import { exitCodes } from '../../base/exit-codes.ts'
 import { showLine } from '../../base/show-safely.ts'
 import { UsageError } from '../../base/usage-error.ts'
-import { isWanted, openFile, refused, say, writeChange, type OpenFile } from '../../files/change-file.ts'
-import { insertAt, removeAt } from '../../files/edit-json.ts'
+import { openFile, writeChange, type OpenFile } from '../../../config/files/settings-file.ts'
+import { isWanted, refused, say } from '../../files/change-file.ts'
+import { insertAt, removeAt } from '../../../config/files/edit-json.ts'
 import { findPlaces, makeHome } from '../../setup/wire.ts'
 import type { ToolsVerb } from '../tools/verb.ts'
 
@@ -31,7 +26,7 @@ export const addVerb: ToolsVerb = {
       throw new UsageError(
         `"${mcp}" has a server "${showLine(name)}" already. To take it out: handrail mcp remove ${showLine(name)}`,
       )
-    const [server] = check(name, entry).servers
+    const [server] = requireSound(name, entry).servers
     const literal = server === undefined ? [] : findLiteralSecrets(server)
     if (literal.length > 0) {
       const advice = `${showLine(name)}: a secret stands in this entry as it is. Put \${NAME} in its place, which is the environment variable of that name (--env NAME), so that the file has none`
@@ -101,53 +96,4 @@ function readHeader(text: string): JsonObject {
   if (name === '')
     throw new UsageError('--header must be "Name: value", such as "Authorization: Bearer ${TOKEN}".')
   return { [name]: value }
-}
-
-/** What the file has. Throws a SetupError if it cannot be changed without losing or hiding anything. */
-export function readServers({ path, text }: OpenFile): JsonObject {
-  if (text === undefined || text.trim() === '') return {}
-  const read = parseWrittenJson(text)
-  if ('issues' in read) throw unusable(path, read.issues)
-  const { value } = read
-  const servers = isPlainObject(value) ? (value['mcpServers'] ?? {}) : undefined
-  if (isPlainObject(servers)) return servers as JsonObject
-  throw unusable(path, [{ pointer: '/mcpServers', code: 'invalid', message: 'It must be an object.' }])
-}
-
-function unusable(path: string, issues: SetupError['issues']): SetupError {
-  return new SetupError(
-    'invalid_configuration',
-    `"${path}" cannot be changed. Mend it first. Nothing was changed.`,
-    issues,
-  )
-}
-
-/** Throws a SetupError with all that is wrong with an entry. */
-function check(name: string, entry: JsonObject): LoadedUpstreams {
-  const read = checkEntry(name, entry)
-  const issues = read.faulty.flatMap((each) => each.issues)
-  if (issues.length === 0) return read
-  throw new SetupError(
-    'invalid_configuration',
-    `The server "${name}" cannot be used like this. Nothing was changed.`,
-    issues,
-  )
-}
-
-/** An entry as it would be read, and what is wrong with it. */
-export function checkEntry(name: string, entry: JsonObject): LoadedUpstreams {
-  return readUpstreams({ [name]: entry }, { checker: createSchemaChecker(), home: homedir() })
-}
-
-/** What no page may show of either text. */
-export function secretsOf(...texts: readonly (string | undefined)[]): string[] {
-  return texts.flatMap((text = '{}') => {
-    const read = parseWrittenJson(text)
-    const servers = 'value' in read && isPlainObject(read.value) ? read.value['mcpServers'] : undefined
-    if (!isPlainObject(servers)) return []
-    const about = { checker: createSchemaChecker(), home: homedir() }
-    return readUpstreams(servers, about).servers.flatMap((server: UpstreamServer) =>
-      findLiteralSecrets(server),
-    )
-  })
 }

@@ -2,6 +2,8 @@ import {
   CLIENT_CAPABILITIES_META_KEY,
   type CallToolRequest,
   type InputRequiredResult,
+  type Notification,
+  type RequestOptions,
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server'
@@ -12,7 +14,7 @@ import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { withinMs } from '../../../kit/time/within-ms.ts'
 import { fromApprovalForm, toApprovalForm } from '../../translate/approval-form.ts'
 import { createRequestStates, toPending, type RequestState } from './request-states.ts'
-import type { CallEvent, Needs, OpenCall, Question } from './open-call.ts'
+import type { CallEvent, ClientRequest, Needs, OpenCall, Question } from './open-call.ts'
 import { toAttachment } from './to-attachment.ts'
 import { longestMs } from '../../../kit/time/longest-ms.ts'
 
@@ -25,10 +27,25 @@ export interface EndedCall {
   readonly result: ToolResult
 }
 
+/** What a request of a client brings to its call: of the context of the SDK, what a call needs. */
+export interface CallContext {
+  readonly mcpReq: Pick<
+    ServerContext['mcpReq'],
+    '_meta' | 'envelope' | 'inputResponses' | 'requestState' | 'signal'
+  > & {
+    notify(notification: Notification): Promise<void>
+    /** Sends a request to the client. */
+    send(
+      request: { method: ClientRequest['method']; params: Record<string, unknown> },
+      options: RequestOptions,
+    ): Promise<unknown>
+  }
+}
+
 /** A `tools/call` at work. */
 export interface AskedHere {
-  readonly request: CallToolRequest
-  readonly context: ServerContext
+  readonly request: Pick<CallToolRequest, 'params'>
+  readonly context: CallContext
   /** The server that it came to, and how that speaks. */
   readonly server: Server
   readonly era: Era
@@ -118,7 +135,7 @@ export function takesForms({ elicitation }: JsonObject): boolean {
 }
 
 /** Asks over the connection and waits. */
-async function ask(question: Question, { mcpReq }: ServerContext): Promise<void> {
+async function ask(question: Question, { mcpReq }: CallContext): Promise<void> {
   try {
     const answer = await mcpReq.send(
       { method: 'elicitation/create', params: toApprovalForm(question.request) },
@@ -131,7 +148,7 @@ async function ask(question: Question, { mcpReq }: ServerContext): Promise<void>
 }
 
 /** Asks for all of it over the connection, one after the other, and waits. */
-async function sendAll(needs: Needs, { mcpReq }: ServerContext): Promise<void> {
+async function sendAll(needs: Needs, { mcpReq }: CallContext): Promise<void> {
   // The call's own time limit ends it.
   const options = { signal: AbortSignal.any([needs.signal, mcpReq.signal]), timeout: longestMs }
   try {

@@ -216,9 +216,11 @@ function measureCopy({ content, data }: ToolOutput): number {
 function toError(output: ToolOutput, ran: Ran): CallError | undefined {
   const { error } = output
   if (error === undefined) return ran.aborted?.error
-  const { code = 'TOOL.FAILED', reason, message, issues, data } = error
+  const { code = 'TOOL.FAILED', reason, issues, data } = error
+  const said = code === 'TOOL.ABORTED' ? ran.aborted?.said : undefined
+  const isTold = said === undefined || error.message.includes(said)
   return callError(code, reason, {
-    message,
+    message: isTold ? error.message : `${error.message} It was aborted for this: ${said}`,
     ...(issues !== undefined && { issues }),
     ...(data !== undefined && { data }),
   })
