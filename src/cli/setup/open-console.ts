@@ -21,7 +21,6 @@ import { createConsole } from '../../console/create-console.ts'
 import type { Login } from '../../console/entry/open-login.ts'
 import { openVisits } from '../../console/entry/visits.ts'
 import { createRedactor } from '../../kit/secrets/redact.ts'
-import { presentKeyNames } from '../model/provider-keys.ts'
 import { ownFile } from '../../kit/own-file.ts'
 import { packageVersion } from '../../mcp/server/session/package-version.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
@@ -46,9 +45,12 @@ export function openConsole(
     servers,
     gateway,
     book,
+    keys,
   }: Pick<ConsoleParts, 'servers'> & {
     readonly places: Places
     readonly gateway: GatewayConfiguration
+    /** Names of the environment variables whose values are redacted. */
+    readonly keys: readonly string[]
     readonly book: PolicyBook
   },
 ): OpenConsole {
@@ -63,7 +65,7 @@ export function openConsole(
     visits: openVisits(store, () => inForce.login?.options),
     assets: readAssets(fileURLToPath(ownFile('dist/console'))),
     checker: createSchemaChecker(),
-    redactor: createRedactor(presentKeyNames().flatMap((name) => readEnvironment(name) ?? [])),
+    redactor: createRedactor(keys.flatMap((name) => readEnvironment(name) ?? [])),
     version: packageVersion(),
     serverSetup: {
       path: places.mcp,
