@@ -1,4 +1,6 @@
-import type { RunDetail, StoredRun, TranscriptNode } from '../api.ts'
+import { useState } from 'preact/hooks'
+import { mayOperate, type RunDetail, type StoredRun, type TranscriptNode } from '../api.ts'
+import { useChange } from '../parts/use-change.ts'
 import { CallTable } from '../parts/call-table.tsx'
 import { Fault } from '../parts/fault.tsx'
 import { ComparePart, ReplayPart } from '../parts/run-checks.tsx'
@@ -64,7 +66,13 @@ function RunTable({ runs, label }: { runs: readonly StoredRun[]; label: string }
 /** A run: what was said in it, and its calls. */
 export function RunPage({ run }: { run: string }) {
   const { answer, fault } = useAsked<RunDetail>(`/api/runs/${encodeURIComponent(run)}`)
+  const change = useChange()
+  const [whole, setWhole] = useState<RunDetail['transcript']>()
   if (answer === undefined) return <NotThereYet fault={fault} />
+  const showAll = async (): Promise<void> => {
+    const path = `/api/runs/${encodeURIComponent(run)}/unredacted`
+    setWhole((await change.make<Pick<RunDetail, 'transcript'>>(path, {}))?.transcript)
+  }
   return (
     <>
       <h1>
@@ -83,8 +91,14 @@ export function RunPage({ run }: { run: string }) {
       <ComparePart run={run} />
       <h2>Conversation</h2>
       {answer.run.prunedAt !== undefined && <p>It was removed, as the policy says how long it is kept.</p>}
+      <Fault text={change.fault} />
+      {whole === undefined && mayOperate(answer.run.tenant) && (
+        <button type="button" disabled={change.isBusy} onClick={() => void showAll()}>
+          Show it without redaction, which is noted
+        </button>
+      )}
       <ol class="transcript" aria-label="Conversation">
-        {answer.transcript.map((node) => (
+        {(whole ?? answer.transcript).map((node) => (
           <li key={node.id} class={node.type}>
             <small>
               {node.type} · <When at={node.at} />

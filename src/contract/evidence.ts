@@ -44,6 +44,7 @@ export type EventName =
   | 'visit_ended'
   | 'visit_refused'
   | 'access_changed'
+  | 'unredacted_shown'
   | 'worktree_removed'
   | 'policy_refused'
   | 'outcome_resolved'

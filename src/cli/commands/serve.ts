@@ -207,7 +207,7 @@ async function serveOverHttp(
     if (webhooks.length > 0) following.push(await startWebhooks(runtime, { webhooks, places }))
     growYoungGeneration()
     const peers = a2a && (await openPeerDoor(runtime, { a2a, asksHere: approve !== undefined }))
-    const site = openConsole(runtime, { places, servers, gateway, book, replay })
+    const site = openConsole(runtime, { places, servers, gateway, book, replay, keys: presentKeyNames() })
     const server = await serveHttp({
       runtime,
       servers,

@@ -35,7 +35,7 @@ const list = endpoint({
 const show = endpoint({
   method: 'GET',
   path: '/api/runs/{run}',
-  summary: 'A run: what was said in it, its calls, and the runs of its children.',
+  summary: 'A run: what was said in it, secrets redacted, its calls, and the runs of its children.',
   role: 'viewer',
   reach: reachRun,
   answer: {
@@ -92,7 +92,8 @@ const show = endpoint({
     required: ['run', 'transcript', 'calls', 'children', 'files', 'artifacts', 'approvals'],
   },
   run(asked) {
-    const { runs, store } = asked.parts.runtime
+    const { parts } = asked
+    const { runs, store } = parts.runtime
     const found = findRun(asked)
     if (found === undefined) return noRun()
     const { tenant, session } = found
@@ -100,11 +101,37 @@ const show = endpoint({
     const isChild = ({ parent }: StoredRun): boolean => parent?.run === found.id
     return {
       run: toJsonObject(found),
-      transcript: runs.transcript(found.id, tenant).map(toJsonObject),
+      transcript: parts.redactor.json(runs.transcript(found.id, tenant).map(toJsonObject)),
       calls: calls.map(toRow),
       ...toDeliverables(readCalls(store.records({ tenant, session, limit: 3 * mostCalls }))),
       children: runs.list({ tenant, limit: mostRows }).filter(isChild).map(toJsonObject),
     }
+  },
+})
+
+const showAll = endpoint({
+  method: 'POST',
+  path: '/api/runs/{run}/unredacted',
+  summary: 'What was said in a run, as its model has it, secrets too. The evidence says who looked.',
+  role: 'operator',
+  reach: reachRun,
+  body: { type: 'object', properties: {}, additionalProperties: false },
+  answer: {
+    type: 'object',
+    properties: { transcript: { type: 'array', items: { type: 'object' } } },
+    required: ['transcript'],
+  },
+  async run(asked) {
+    const found = findRun(asked)
+    if (found === undefined) return noRun()
+    const { visitor, parts } = asked
+    const { store, runs } = parts.runtime
+    const { id, tenant, session } = found
+    const message = `${visitor.actor} looked at the conversation of the run ${id} without redaction`
+    const about = { event: 'unredacted_shown', tenant, session, at: Date.now() } as const
+    const record = { kind: 'note', ...about, actor: visitor.actor, message, data: { run: id } } as const
+    await store.append([{ record, body: null }])
+    return { transcript: runs.transcript(id, tenant).map(toJsonObject) }
   },
 })
 

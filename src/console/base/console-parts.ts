@@ -1,11 +1,12 @@
 import type { Verification } from '../../contract/evidence.ts'
 import type { GatewayConfiguration } from '../../contract/mcp/serving.ts'
 import type { Runtime } from '../../contract/runtime.ts'
+import type { Redactor } from '../../kit/secrets/redact.ts'
 import type { Policy } from '../../contract/policy.ts'
 import type { RuntimeOptions } from '../../compose/options/runtime-options.ts'
 import type { PolicyCase } from '../../config/policy-cases.ts'
 import type { PolicyBook } from '../../config/policy-file/policy-book.ts'
-import type { Visits } from '../entry/visits.ts'
+import type { CurrentVisits } from './visit.ts'
 import type { OpenTrial } from '../../compose/servers/try-server.ts'
 import type { McpFeed } from '../../compose/sources/mcp-tools.ts'
 import type { Finding } from '../../sandboxes/doctor/finding.ts'
@@ -54,7 +55,9 @@ export interface ConsoleParts {
   /** Who may connect and get in, as it is in force now. */
   readonly gateway: () => GatewayConfiguration
   /** The visits that go on, and what ends one. */
-  readonly visits: Pick<Visits, 'list' | 'end'>
+  readonly visits: CurrentVisits
+  /** Takes secrets out of what is kept with them, such as conversations. */
+  readonly redactor: Pick<Redactor, 'json'>
   /** Of Handrail. */
   readonly version: string
 }
