@@ -185,4 +185,4 @@ function toDeliverables(calls: readonly RecordedCall[]) {
   }
 }
 
-export const runEndpoints: readonly Endpoint[] = [list, show]
+export const runEndpoints: readonly Endpoint[] = [list, show, showAll]
