@@ -1,6 +1,8 @@
 import type { RunDetail, StoredRun, TranscriptNode } from '../api.ts'
 import { CallTable } from '../parts/call-table.tsx'
 import { Fault } from '../parts/fault.tsx'
+import { ComparePart, ReplayPart } from '../parts/run-checks.tsx'
+import { Timeline } from '../parts/timeline.tsx'
 import { NotThereYet } from '../parts/not-there-yet.tsx'
 import { TableHead } from '../parts/table-head.tsx'
 import { Value, When } from '../parts/text.tsx'
@@ -75,6 +77,10 @@ export function RunPage({ run }: { run: string }) {
           <RunTable runs={answer.children} label="Children" />
         </>
       )}
+      <Timeline detail={answer} />
+      <Deliverables detail={answer} />
+      <ReplayPart run={run} />
+      <ComparePart run={run} />
       <h2>Conversation</h2>
       {answer.run.prunedAt !== undefined && <p>It was removed, as the policy says how long it is kept.</p>}
       <ol class="transcript" aria-label="Conversation">
@@ -96,4 +102,52 @@ export function RunPage({ run }: { run: string }) {
 function Node({ node }: { node: TranscriptNode }) {
   if ('text' in node) return <pre>{node.text}</pre>
   return <Value value={node.content} label={node.type} />
+}
+
+/** What calls left behind, and who let them. */
+function Deliverables({ detail: { files, artifacts, approvals } }: { detail: RunDetail }) {
+  return (
+    <>
+      {files.length > 0 && (
+        <>
+          <h2>Files that were changed</h2>
+          <ul aria-label="Files">
+            {files.map(({ path, action, call }) => (
+              <li key={path} class="note">
+                <a href={`/calls/${encodeURIComponent(call)}`}>{path}</a> <small>{action}</small>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {artifacts.length > 0 && (
+        <>
+          <h2>Artifacts</h2>
+          <ul aria-label="Artifacts">
+            {artifacts.map(({ digest, name, mimeType, bytes, call }) => (
+              <li key={digest} class="note">
+                <a href={`/calls/${encodeURIComponent(call)}`}>{name ?? digest}</a>{' '}
+                <small>
+                  {mimeType}, {bytes} bytes
+                </small>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {approvals.length > 0 && (
+        <>
+          <h2>Approvals</h2>
+          <ul aria-label="Approvals">
+            {approvals.map(({ call, tool, at, decision, by, reason }) => (
+              <li key={call} class="note">
+                <a href={`/calls/${encodeURIComponent(call)}`}>{tool}</a> {decision} by {by ?? 'the person'}
+                {reason !== undefined && `: ${reason}`} <When at={at} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </>
+  )
 }

@@ -114,7 +114,8 @@ function toRuntime(parts: RuntimeParts): Runtime {
     ...createToolChanges({ registry, findTenantIssue: (tenant) => tenants.findTenantIssue(tenant) }),
     settled: (withinMs = 10_000) => untilSettled(feeds, withinMs),
     on: (listener) => announcements.on(listener),
-    ...toAfterwards(parts, sessions),
+    stops: parts.stops.stops,
+    ...toAfterwards(parts),
     close: once(async () => {
       closed = true
       await schedules.close()
@@ -130,55 +131,21 @@ function toRuntime(parts: RuntimeParts): Runtime {
 }
 
 /** What is done about calls that began. */
-function toAfterwards(
-  parts: RuntimeParts,
-  sessions: ReadonlySet<Session>,
-): Pick<Runtime, 'abort' | 'receiveCallback' | 'undoable'> {
-  const { books, stores } = parts
+function toAfterwards({
+  books,
+  stores,
+  stops,
+}: RuntimeParts): Pick<Runtime, 'abort' | 'receiveCallback' | 'undoable'> {
   return {
-    abort: (call, about) => abortCall({ call, ...about }, { ...parts, sessions }),
+    abort: async (call, about) => (await stops.stops.abort({ call, ...about })).calls.length > 0,
     receiveCallback: (request) => books.jobCallbacks.receive(request),
     undoable: (query) => listUndoable(stores.history, query),
   }
 }
 
-interface Abort {
-  readonly call: string
-  readonly by: string
-  readonly reason?: string
-  readonly tenant?: string
-}
-
-type Aborting = Pick<RuntimeParts, 'announcements' | 'redactor' | 'resolved' | 'stores'> & {
-  readonly sessions: ReadonlySet<Session>
-}
-
-/** The call ends first, and then it is noted: an emergency waits for no disk. */
-async function abortCall({ call, by, reason, tenant }: Abort, around: Aborting): Promise<boolean> {
-  const { announcements, redactor, resolved, stores, sessions } = around
-  const said = reason === undefined ? undefined : redactor.text(reason)
-  const aborted = [...sessions].filter(
-    (session) => (tenant === undefined || session.principal.tenant === tenant) && session.abort(call, said),
-  )
-  for (const { id, principal } of aborted) {
-    const note = {
-      kind: 'note' as const,
-      event: 'call_aborted' as const,
-      tenant: principal.tenant,
-      session: id,
-      call,
-      at: resolved.now(),
-      actor: by,
-      message: `${by} aborted the call ${call}${said === undefined ? '' : `: ${said}`}`,
-    }
-    await stores.evidence.tell(note, {})
-    announcements.recorded(note)
-  }
-  return aborted.length > 0
-}
-
 async function closeParts({
   approvals,
+  stops,
   feeds,
   registry,
   tenants,
@@ -187,6 +154,7 @@ async function closeParts({
   stores,
 }: RuntimeParts): Promise<void> {
   approvals.close()
+  stops.close()
   await Promise.all(feeds.map((feed) => feed.close()))
   await registry.close()
   await tenants.close()

@@ -65,6 +65,7 @@ export type SharedContext = Pick<
   | 'operatedBy'
   | 'secrets'
   | 'approvals'
+  | 'stops'
   | 'sessions'
   | 'consents'
   | 'running'

@@ -94,7 +94,7 @@ function refuseSecrets({ fact: { id, content, tags } }: Candidate, redact: (text
   )
 }
 
-async function changing(id: string, change: () => Promise<void>): Promise<void> {
+async function changing(id: string, change: () => Promise<void> | undefined): Promise<void> {
   try {
     await change()
   } catch (error) {

@@ -2,6 +2,7 @@ import { userInfo } from 'node:os'
 import { loadConfiguration } from '../../config/load-configuration.ts'
 import { gatewayPath } from '../../config/gateway-parts.ts'
 import { loadGateway } from '../../config/load-gateway.ts'
+import type { PolicyBook } from '../../config/policy-file/policy-book.ts'
 import type { Presentation } from '../../contract/base/call.ts'
 import type { Runtime, SessionOptions } from '../../contract/runtime.ts'
 import type { A2aEndpoint } from '../../a2a/server/create-a2a-endpoint.ts'
@@ -21,6 +22,7 @@ import { agentModelOptions, loadAgentModel, namedModels } from '../model/agent-m
 import { presentKeyNames } from '../model/provider-keys.ts'
 import { exitCodes } from '../base/exit-codes.ts'
 import type { Command } from '../base/command.ts'
+import type { OpenConsole } from '../setup/open-console.ts'
 import { followGateway } from '../setup/follow-gateway.ts'
 import { startFollowing } from '../setup/follow-configuration.ts'
 import { startFollowingTools } from '../setup/follow-tools.ts'
@@ -31,6 +33,7 @@ import { createOperatorLog } from '../terminal/tell-operator.ts'
 import { createTerminalApprover } from '../terminal/terminal-approver.ts'
 import { createTerminalElicitation } from '../terminal/terminal-elicitation.ts'
 import { UsageError } from '../base/usage-error.ts'
+import { messageOf } from '../../kit/text/message-of.ts'
 import { beforeAbort } from '../../kit/time/before-abort.ts'
 import { showLine } from '../base/show-safely.ts'
 import {
@@ -182,8 +185,9 @@ async function serveOverHttp(
     agentModel,
     namedModels: named,
   })
+  const { book, keepVersion } = await openVersions(places, runtime)
   const following: { close(): unknown }[] = [
-    files.follow(runtime),
+    files.follow(runtime, keepVersion),
     declared.follow(runtime),
     await followHooks(places),
   ]
@@ -197,11 +201,12 @@ async function serveOverHttp(
     if (webhooks.length > 0) following.push(await startWebhooks(runtime, { webhooks, places }))
     growYoungGeneration()
     const peers = a2a && (await openPeerDoor(runtime, { a2a, asksHere: approve !== undefined }))
+    const site = openConsole(runtime, { places, servers, gateway, book })
     const server = await serveHttp({
       runtime,
       servers,
       metrics,
-      site: openConsole(runtime, { places, servers }),
+      site: site.site,
       ...about,
       ...serving,
       port: port ?? gateway.port ?? defaultPort,
@@ -209,11 +214,8 @@ async function serveOverHttp(
       ...(elicit !== undefined && { elicit }),
       ...(peers !== undefined && { openEndpoint: (address) => peers.open(address) }),
     })
-    const changeCallers = (next: GatewayConfiguration): void => {
-      peers?.change(next.a2a)
-      server.changeCallers(next)
-    }
-    following.push(followGateway({ home: places.home, current: gateway }, { changeCallers }))
+    const doors = { site, server, peers }
+    following.push(followGateway({ home: places.home, current: gateway }, changeAll(doors)))
     process.stdout.write(
       describe(runtime, {
         url: server.url,
@@ -233,6 +235,43 @@ async function serveOverHttp(
     await Promise.all(following.map((each) => each.close()))
     await runtime.close()
     stop.release()
+  }
+}
+
+/** The versions of the policy file. What stands in it now is one of them, also if it was written by hand. */
+async function openVersions(
+  { home }: Places,
+  { store }: Runtime,
+): Promise<{ book: PolicyBook; keepVersion: () => Promise<void> }> {
+  const { openPolicyBook } = await import('../../config/policy-file/policy-book.ts')
+  const book = openPolicyBook({ home, store, checker: createSchemaChecker() })
+  const keepVersion = (): Promise<void> =>
+    book.notice().catch((error: unknown) => {
+      process.stderr.write(
+        `handrail: the version of the policy was not kept: ${showLine(messageOf(error))}\n`,
+      )
+    })
+  await keepVersion()
+  return { book, keepVersion }
+}
+
+interface Doors {
+  readonly site: Pick<OpenConsole, 'prepare'>
+  readonly server: { changeCallers(next: GatewayConfiguration): void }
+  readonly peers: { change(a2a: A2aServing | undefined): void } | undefined
+}
+
+/** Who may connect or get in changes at every door, or, if one cannot take it, at none. */
+function changeAll({ site, server, peers }: Doors): {
+  changeCallers(next: GatewayConfiguration): void
+} {
+  return {
+    changeCallers(next) {
+      const change = site.prepare(next)
+      server.changeCallers(next)
+      peers?.change(next.a2a)
+      change()
+    },
   }
 }
 

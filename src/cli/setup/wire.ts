@@ -267,6 +267,7 @@ function readOptions(places: Places, instead: Policy | undefined, observes: bool
   for (const notice of notices) process.stderr.write(`handrail: ${showLine(notice)}\n`)
   const {
     $schema: _,
+    mcpRegistry: _registry,
     webSearch,
     triggers,
     modelSettings,
