@@ -6,6 +6,7 @@ import { createRedactor } from '../../kit/secrets/redact.ts'
 import { findKeptModel } from '../model/kept-model.ts'
 import { presentKeyNames } from '../model/provider-keys.ts'
 import { readInstructions } from '../setup/read-instructions.ts'
+import { wireSimulation } from '../setup/wire-simulation.ts'
 import { readEnvironment, type Places } from '../setup/wire.ts'
 
 interface Asked {
@@ -32,6 +33,12 @@ export function replayKeptRun(
       ...(system !== undefined && { system }),
     },
   })
+}
+
+/** What replays runs of a store, by the policy that stands in the home folder. */
+export function createReplayer(store: Store, places: Places) {
+  return async (id: string, tenant: string): Promise<AgentReplay> =>
+    replayKeptRun(store, { id, tenant }, { places, runtime: await wireSimulation(places) })
 }
 
 /** The instructions of the project, as `handrail run` tells them. */
