@@ -154,7 +154,7 @@ function* selectRecords(
     }
 }
 
-/** Picks what is old and has a body that nobody needs. */
+/** Picks what is old and has a body that no call needs any more. */
 function isOld(at: number, isNeeded: (record: StoredRecord) => boolean): (record: StoredRecord) => boolean {
   return (record) => record.body !== null && timeOf(record.text) < at && !isNeeded(record)
 }
