@@ -130,7 +130,7 @@ test('faults stand at their lines, a version of before is put back, and what oth
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   await page.getByText('Version 3 is saved.').waitFor()
   expect(policyOf(place)).toBe('{ "rules": [] }')
-  await page.getByText('back to version 1').waitFor()
+  await page.getByText('back to version 1', { exact: true }).waitFor()
   expect(faults.filter((fault) => !fault.includes('409'))).toEqual([])
 })
 

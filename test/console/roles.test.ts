@@ -41,6 +41,12 @@ const operations: { readonly [operation: string]: Operation } = {
   'GET /api/runs': { role: 'viewer', path: '/runs' },
   'GET /api/runs/{run}': { role: 'viewer', of: ({ run }) => [`/runs/${run}`] },
   'POST /api/runs/{run}/unredacted': { role: 'operator', of: ({ run }) => [`/runs/${run}/unredacted`, {}] },
+  'POST /api/runs/{run}/replay': { role: 'viewer', of: ({ run }) => [`/runs/${run}/replay`, {}] },
+  'GET /api/runs/{run}/compare/{other}': {
+    role: 'viewer',
+    of: ({ run }) => [`/runs/${run}/compare/${run}`],
+  },
+  'GET /api/sessions': { role: 'viewer', path: '/sessions' },
   'GET /api/tools': { role: 'viewer', of: ({ tenant }) => [`/tools?tenant=${tenant}`] },
   'GET /api/tools/{tool}': { role: 'viewer', of: ({ tenant }) => [`/tools/code.read_file?tenant=${tenant}`] },
   'POST /api/tools/{tool}/state': {
@@ -55,6 +61,13 @@ const operations: { readonly [operation: string]: Operation } = {
   'GET /api/evidence': { role: 'viewer', path: '/evidence' },
   'GET /api/notes': { role: 'viewer', path: '/notes' },
   'POST /api/evidence/verify': { role: 'viewer', of: ({ tenant }) => ['/evidence/verify', { tenant }] },
+  'GET /api/evidence/progress': { role: 'viewer', path: '/evidence/progress' },
+  'GET /api/evidence/prune': { role: 'viewer', path: '/evidence/prune' },
+  'GET /api/evidence/export': {
+    role: 'operator',
+    of: ({ tenant }) => [`/evidence/export?tenant=${tenant}`],
+  },
+  'GET /api/health': { role: 'viewer', path: '/health' },
   'GET /api/overview': { role: 'viewer', path: '/overview' },
   'GET /api/consents': { role: 'viewer', path: '/consents' },
   'POST /api/consents/{id}/revoke': {

@@ -77,10 +77,11 @@ export async function visit(origin: string, cookie: string) {
 export async function askApi(origin: string, path: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(`${origin}/api${path}`, init)
   const text = await response.text()
+  const isLines = response.headers.get('content-type') === 'application/jsonl'
   return {
     status: response.status,
     headers: response.headers,
-    body: text === '' ? undefined : JSON.parse(text),
+    body: text === '' ? undefined : isLines ? { text } : JSON.parse(text),
   }
 }
 
