@@ -66,9 +66,9 @@ export async function measure(settings: Settings): Promise<Row> {
         atMost: 1,
       },
       { what: 'first call after a later start', unit: 'ms', value: middleOf(firstCall), atMost: 100 },
-      flow('stdio', manyOnStdio, [ours.stdio, proxy.stdio]),
-      flow('HTTP', manyOnHttp, [ours.http, proxy.http], 1.5),
-      flow('HTTP to stdio', manyOnHttp, [ours.mixed, proxy.mixed]),
+      flow('stdio', { all: manyOnStdio, pair: [ours.stdio, proxy.stdio] }),
+      flow('HTTP', { all: manyOnHttp, pair: [ours.http, proxy.http], rate: 1.5 }),
+      flow('HTTP to stdio', { all: manyOnHttp, pair: [ours.mixed, proxy.mixed] }),
     ],
   }
 }
@@ -109,8 +109,14 @@ function middleOf(series: Series | undefined): number | undefined {
   return series === undefined || series.failed !== undefined ? undefined : median(series.values)
 }
 
-/** `rate`: the calls in a second that it should make for each of the bare proxy. */
-function flow(wire: string, all: readonly Series[], pair: readonly [string, string], rate = 0.6): Reach {
+interface Flow {
+  readonly all: readonly Series[]
+  readonly pair: readonly [string, string]
+  /** The calls in a second that it should make for each of the bare proxy. Default 0.6. */
+  readonly rate?: number
+}
+
+function flow(wire: string, { all, pair, rate = 0.6 }: Flow): Reach {
   const atMost = Number((1 / rate).toPrecision(3))
   const what = `one call at 32 in flight, ${wire} / bare proxy (${atMost} × is ${rate} of its calls/s)`
   return { what, unit: '×', value: over(all, pair), atMost }
