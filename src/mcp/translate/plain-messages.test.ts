@@ -1,9 +1,4 @@
-import {
-  isJSONRPCErrorResponse,
-  isJSONRPCResultResponse,
-  parseJSONRPCMessage,
-  specTypeSchemas,
-} from '@modelcontextprotocol/server'
+import { isJSONRPCResultResponse, parseJSONRPCMessage, specTypeSchemas } from '@modelcontextprotocol/server'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { rounds } from '../../../test/support/rounds.ts'
