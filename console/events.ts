@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { EvidenceRecord, PendingApproval } from './api.ts'
+import type { EvidenceRecord, PauseRow, PendingApproval } from './api.ts'
 
 /** A record as the stream of events tells it. */
 export interface ToldRecord {
@@ -16,6 +16,8 @@ export interface ToldApproval {
 
 /** What waits for a person now, by id. */
 export const waiting = signal<ReadonlyMap<string, PendingApproval>>(new Map())
+/** What is paused now. */
+export const pauses = signal<readonly PauseRow[]>([])
 /** Whether the server tells us what happens. */
 export const isConnected = signal(false)
 
@@ -34,6 +36,7 @@ export function follow(): void {
   source.addEventListener('hello', () => {
     isConnected.value = true
     waiting.value = new Map()
+    pauses.value = []
   })
   source.addEventListener('error', () => {
     isConnected.value = false
@@ -41,6 +44,9 @@ export function follow(): void {
   source.addEventListener('record', ({ data }) => {
     const told: ToldRecord = JSON.parse(String(data))
     for (const listener of listeners) listener(told)
+  })
+  source.addEventListener('pauses', ({ data }) => {
+    pauses.value = JSON.parse(String(data))
   })
   source.addEventListener('approval', ({ data }) => {
     const { event, approval }: ToldApproval = JSON.parse(String(data))

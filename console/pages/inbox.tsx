@@ -1,10 +1,11 @@
 import { useSignal } from '@preact/signals'
 import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { me, type ApprovalDetail, type PendingApproval } from '../api.ts'
+import { may, type ApprovalDetail, type PendingApproval } from '../api.ts'
 import { waiting } from '../events.ts'
 import { CallTable } from '../parts/call-table.tsx'
 import { Fault } from '../parts/fault.tsx'
+import { RuleOfferCard } from '../parts/rule-offer.tsx'
 import { Preview, toAge } from '../parts/text.tsx'
 import { useAsked } from '../parts/use-asked.ts'
 import { useChange } from '../parts/use-change.ts'
@@ -17,7 +18,9 @@ export function InboxPage() {
   const list = [...waiting.value.values()].sort((one, other) => one.expiresAt - other.expiresAt)
   const current = list.find(({ id }) => id === chosen.value) ?? list[0]
   const reason = useRef<HTMLInputElement>(null)
-  const { decide, fault, said } = useDecision(current, reason)
+  const { decide, decideAsRule, isBusy, fault, said } = useDecision(current, reason)
+  /** The question whose rule is looked at. */
+  const ruling = useSignal<string | undefined>(undefined)
   const step = (by: number): void => {
     const at = list.findIndex(({ id }) => id === current?.id) + by
     chosen.value = list[Math.min(Math.max(at, 0), list.length - 1)]?.id
@@ -28,6 +31,7 @@ export function InboxPage() {
     a: () => void decide('allow_once'),
     s: () => void decide('allow_for_session'),
     d: () => reason.current?.focus(),
+    r: () => void (may('operator', current?.tenant) && (ruling.value = current?.id)),
   })
   return (
     <>
@@ -59,10 +63,23 @@ export function InboxPage() {
           </ol>
           <section class="card" aria-label={`Question about ${current.request.tool}`}>
             <Question key={current.id} approval={current} />
-            {me.value?.role === 'viewer' ? (
+            {!may('approver', current.tenant) ? (
               <p class="empty">You may look, and not decide.</p>
             ) : (
-              <Answers decide={decide} reason={reason} />
+              <Answers
+                decide={decide}
+                reason={reason}
+                onRule={may('operator', current.tenant) ? () => (ruling.value = current.id) : undefined}
+              />
+            )}
+            {ruling.value === current.id && (
+              <RuleOfferCard
+                key={current.id}
+                approval={current.id}
+                isBusy={isBusy}
+                onAllow={(policy) => void decideAsRule(policy)}
+                onLeave={() => (ruling.value = undefined)}
+              />
             )}
           </section>
         </div>
@@ -76,7 +93,7 @@ function useDecision(current: PendingApproval | undefined, reason: RefObject<HTM
   const change = useChange()
   const said = useSignal('')
   const decide = async (decision: Decision): Promise<void> => {
-    if (current === undefined || me.value?.role === 'viewer') return
+    if (current === undefined || !may('approver', current.tenant)) return
     const text = reason.current?.value.trim() ?? ''
     const path = `/api/approvals/${encodeURIComponent(current.id)}`
     const given = { decision, digest: current.digest, ...(text !== '' && { reason: text }) }
@@ -84,7 +101,17 @@ function useDecision(current: PendingApproval | undefined, reason: RefObject<HTM
     if (reason.current !== null) reason.current.value = ''
     said.value = `${decision === 'deny' ? 'Denied' : 'Allowed'}: ${current.request.tool}`
   }
-  return { decide, fault: change.fault, said: said.value }
+  const decideAsRule = async (policy: string): Promise<void> => {
+    if (current === undefined) return
+    const text = reason.current?.value.trim() ?? ''
+    const path = `/api/approvals/${encodeURIComponent(current.id)}/rule`
+    const given = { digest: current.digest, policy, ...(text !== '' && { reason: text }) }
+    const done = await change.make<{ readonly version: number }>(path, given)
+    if (done === undefined) return
+    if (reason.current !== null) reason.current.value = ''
+    said.value = `Allowed, and always from now on: ${current.request.tool} (version ${done.version} of the policy)`
+  }
+  return { decide, decideAsRule, isBusy: change.isBusy, fault: change.fault, said: said.value }
 }
 
 /** Keys that do something wherever the person is, unless they write. */
@@ -105,9 +132,11 @@ function useKeys(keys: { readonly [key: string]: () => void }): void {
 interface AnswersProps {
   readonly decide: (decision: Decision) => Promise<void>
   readonly reason: RefObject<HTMLInputElement | null>
+  /** Shows the rule that would answer such calls. Absent for who may not change the policy. */
+  readonly onRule: (() => void) | undefined
 }
 
-function Answers({ decide, reason }: AnswersProps) {
+function Answers({ decide, reason, onRule }: AnswersProps) {
   return (
     <form
       class="decide"
@@ -122,6 +151,11 @@ function Answers({ decide, reason }: AnswersProps) {
       <button type="button" onClick={() => void decide('allow_for_session')}>
         Allow for the session <kbd>s</kbd>
       </button>
+      {onRule !== undefined && (
+        <button type="button" onClick={onRule}>
+          Always, as a rule <kbd>r</kbd>
+        </button>
+      )}
       <label>
         Reason <input ref={reason} name="reason" placeholder="the model is told it" autoComplete="off" />
       </label>

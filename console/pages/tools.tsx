@@ -3,6 +3,7 @@ import { mayOperate, type ToolDetail, type ToolRow } from '../api.ts'
 import { Fault } from '../parts/fault.tsx'
 import { fitsWords } from '../parts/fits-words.ts'
 import { NotThereYet } from '../parts/not-there-yet.tsx'
+import { StopButton } from '../parts/stop-button.tsx'
 import { TableHead } from '../parts/table-head.tsx'
 import { Value } from '../parts/text.tsx'
 import { useAsked } from '../parts/use-asked.ts'
@@ -27,6 +28,7 @@ export function ToolsPage() {
           {shown.length} of {answer?.tools.length ?? 0} tools
         </span>
       </div>
+      <PatternStop />
       <Fault text={fault} />
       <table aria-label="Tools">
         <TableHead columns={['Tool', 'State', 'Effect', 'Source', 'Version']} />
@@ -52,6 +54,28 @@ export function ToolsPage() {
         </tbody>
       </table>
     </>
+  )
+}
+
+/** Stops all tools whose name fits a pattern. */
+function PatternStop() {
+  const pattern = useSignal('')
+  if (!mayOperate()) return null
+  return (
+    <details>
+      <summary>Stop a pattern of tools</summary>
+      <label>
+        Pattern{' '}
+        <input
+          value={pattern.value}
+          placeholder="mcp.shop.*"
+          onInput={(event) => (pattern.value = event.currentTarget.value.trim())}
+        />
+      </label>
+      {pattern.value !== '' && (
+        <StopButton key={pattern.value} what={pattern.value} scope={{ tools: pattern.value }} />
+      )}
+    </details>
   )
 }
 
@@ -85,6 +109,7 @@ export function ToolPage({ tool }: { tool: string }) {
           {isPaused ? 'Enable' : 'Pause'}
         </button>
       )}
+      <StopButton what={tool} scope={{ tools: tool }} />
       {pending !== undefined && (
         <section class="card" aria-label="A definition that waits">
           <h2>Version {pending.version} waits for approval</h2>

@@ -1,10 +1,10 @@
 import type { PendingDefinition, Registered } from '../../contract/registry.ts'
 import type { Runtime } from '../../contract/runtime.ts'
 import { answerProblem } from '../base/answers.ts'
-import { endpoint, type Asked, type Endpoint } from '../base/endpoint.ts'
+import { endpoint, type Endpoint, type Question } from '../base/endpoint.ts'
 import { refusingSetup } from '../base/refusing-setup.ts'
-import { readTenant } from '../base/read-query.ts'
-import { sees } from '../base/roles.ts'
+import { ofTenant, ofTenantOrAll, readTenant } from '../base/read-query.ts'
+import { everyTenant } from '../../contract/mcp/console-login.ts'
 import { toJsonObject } from '../base/to-json-object.ts'
 
 const toolRow = {
@@ -49,16 +49,15 @@ const list = endpoint({
   path: '/api/tools',
   summary: 'The tools of a tenant, and where each stands.',
   role: 'viewer',
-  query: { tenant: 'Default: your own, or "local".' },
+  reach: ofTenant,
+  query: { tenant: 'Default: "local", or your own.' },
   answer: {
     type: 'object',
     properties: { tools: { type: 'array', items: toolRow } },
     required: ['tools'],
   },
-  run(asked) {
-    const tenant = findTenant(asked)
-    if (tenant instanceof Response) return tenant
-    const found = asked.parts.runtime.registry.discover({ tenant })
+  run({ tenants: [tenant = ''], parts }) {
+    const found = parts.runtime.registry.discover({ tenant })
     return {
       tools: found.map(({ status, tags, capabilities: _c, compatibility: _m, ...tool }) => ({
         ...tool,
@@ -79,7 +78,8 @@ const show = endpoint({
   summary:
     'A tool: its definition, where it stands, and the definition that waits for approval, if one does.',
   role: 'viewer',
-  query: { tenant: 'Default: your own, or "local".' },
+  reach: ofTenant,
+  query: { tenant: 'Default: "local", or your own.' },
   answer: {
     type: 'object',
     properties: {
@@ -132,8 +132,10 @@ const changeState = endpoint({
   method: 'POST',
   path: '/api/tools/{tool}/state',
   summary:
-    'Enables, pauses or deprecates a tool, for your tenant, or for all if you see all. It holds from the next call on, in every process.',
+    'Enables, pauses or deprecates a tool, for the tenant that is named, or for all if none is and you have the role in all. It holds from the next call on, in every process.',
   role: 'operator',
+  reach: ofTenantOrAll('operator'),
+  query: { tenant: 'Default: all, or your own.' },
   body: {
     type: 'object',
     properties: {
@@ -153,7 +155,7 @@ const changeState = endpoint({
     return refusingSetup(async () => {
       await runtime.setToolState(name, state, {
         by: asked.visitor.actor,
-        ...(asked.visitor.tenant !== undefined && { tenant: asked.visitor.tenant }),
+        ...(!asked.tenants.includes(everyTenant) && { tenant: found.tenant }),
         ...(reason !== undefined && { reason }),
       })
       return { status: toJsonObject(runtime.registry.status(found.registered, found.tenant)) }
@@ -172,6 +174,14 @@ const approve = endpoint({
   path: '/api/tools/{tool}/approve',
   summary: 'Lets a definition be used that changed at its source: this very one.',
   role: 'operator',
+  query: { tenant: 'Default: "local", or your own.' },
+  reach(question) {
+    const found = findTool(question)
+    if (found instanceof Response) return found
+    // A definition of all tenants is approved by who may do so in all of them.
+    const pending = findPending(question.parts.runtime, found.registered.definition.name, found.tenant)
+    return [pending === undefined ? found.tenant : (pending.tenant ?? everyTenant)]
+  },
   body: {
     type: 'object',
     properties: { digest: { type: 'string', description: 'Of the definition that was seen.' } },
@@ -185,11 +195,6 @@ const approve = endpoint({
     const { runtime } = asked.parts
     const { name } = found.registered.definition
     const tenant = findPending(runtime, name, found.tenant)?.tenant
-    if (!sees(asked.visitor, tenant ?? ''))
-      return answerProblem({
-        status: 403,
-        detail: 'This definition is one of all tenants: who sees all of them approves it.',
-      })
     const digest = String(asked.body['digest'])
     return refusingSetup(async () => {
       const by = asked.visitor.actor
@@ -199,17 +204,8 @@ const approve = endpoint({
   },
 })
 
-function findTenant({ query, visitor, parts }: Asked): string | Response {
-  const tenant = readTenant(visitor, query.get('tenant'))
-  if (tenant instanceof Response) return tenant
-  const known = ['local', ...parts.runtime.store.tenants()]
-  if (visitor.tenant === undefined && !known.includes(tenant))
-    return answerProblem({ status: 404, detail: `There is no tenant "${tenant.slice(0, 100)}" here.` })
-  return tenant
-}
-
-function findTool(asked: Asked): { registered: Registered; tenant: string } | Response {
-  const tenant = findTenant(asked)
+function findTool(asked: Question): { registered: Registered; tenant: string } | Response {
+  const tenant = readTenant(asked)
   if (tenant instanceof Response) return tenant
   const registered = asked.parts.runtime.registry.view(tenant).find(asked.path['tool'] ?? '')
   if (registered !== undefined) return { registered, tenant }

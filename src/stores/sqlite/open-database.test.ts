@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { SetupError } from '../../contract/base/errors.ts'
 import type { RecordQuery } from '../../contract/store.ts'
 import { chainLink } from '../../kit/json/digest.ts'
+import { verifyEvidence } from '../../evidence/chain/verify-evidence.ts'
 import { keyName, shortName } from '../../kit/key-name.ts'
 import { sampleBegin, sampleEnd, sampleInput } from '../../testing/store-checks/sample-records.ts'
 import { migrations } from '../schema.ts'
@@ -107,6 +108,17 @@ test('has a step for every version of the tables, and never changes a released o
       '"id" text not null, "seal" text not null)',
     'create index "records_session" on "records" ("tenant", "session", "sequence") ' +
       `where ("session" < 'ses_' or "session" >= 'ses\`')`,
+    ...['tool text', 'actor text', 'outcome text', 'at bigint', 'durationMs bigint'].map((column) => {
+      const [name, type] = column.split(' ')
+      return `alter table "records" add column "${name}" ${type} generated always as (json_extract("text", '$.${name}'))`
+    }),
+    'drop index "records_session"',
+    'create index "records_session" on "records" ("tenant", "session", "sequence")',
+    `create index "records_begun" on "records" ("tenant", "sequence", "tool", "actor") where "kind" = 'begin'`,
+    'create index "records_bad" on "records" ("tenant", "sequence", "outcome") ' +
+      `where "kind" = 'end' and "outcome" <> 'ok'`,
+    `create index "records_note" on "records" ("tenant", "sequence") where "kind" = 'note'`,
+    'create index "records_at" on "records" ("tenant", "at", "kind", "body" is null, "tool", "outcome", "durationMs")',
   ])
 })
 
@@ -163,6 +175,7 @@ test('adds documents to a store that has none yet', async () => {
   await older.append([sampleBegin('a'), sampleEnd('a')], { facts: [fact] })
   await older.close()
   const db = new DatabaseSync(path)
+  undoIndexes(db)
   db.exec(
     'DROP TABLE documents; DROP TABLE fact_changes; DROP INDEX records_session; PRAGMA user_version = 4',
   )
@@ -175,6 +188,37 @@ test('adds documents to a store that has none yet', async () => {
   await store.append([sampleBegin('b'), sampleEnd('b')], { documents: [document] })
   expect(store.documents({ tenant: 'local', kind: 'task' })).toEqual([document])
   expect(store.examine()).toEqual([])
+  await store.close()
+})
+
+/** Takes the tables back to before the calls had indexes of their own. */
+function undoIndexes(db: DatabaseSync): void {
+  for (const index of ['session', 'begun', 'bad', 'note', 'at']) db.exec(`DROP INDEX records_${index}`)
+  for (const column of ['tool', 'actor', 'outcome', 'at', 'durationMs'])
+    db.exec(`ALTER TABLE records DROP COLUMN ${column}`)
+  const [older] = migrationStatements(6)
+  db.exec(older ?? '')
+  db.exec('PRAGMA user_version = 7')
+}
+
+test('brings a store of the version before to the newest tables, where its calls are found and its chain holds', async () => {
+  const path = join(await tempDirectory(), 'store.db')
+  const older = await openSqliteStore({ path })
+  await older.append([sampleBegin('a'), sampleEnd('a'), sampleBegin('b', { actor: 'ann' })])
+  await older.append([sampleEnd('b', { outcome: 'denied', at: 1_763_667_600_500 })])
+  const head = older.head('local')
+  await older.close()
+  const db = new DatabaseSync(path)
+  undoIndexes(db)
+  db.close()
+
+  const store = await openSqliteStore({ path })
+  expect([store.readOnly, store.head('local')]).toEqual([undefined, head])
+  const found = (query: RecordQuery): unknown[] => [...store.records(query)].map(({ call }) => call)
+  expect(found({ tenant: 'local', kind: 'begin', actor: 'ann' })).toEqual(['b'])
+  expect(found({ tenant: 'local', kind: 'end', outcome: 'denied' })).toEqual(['b'])
+  expect(found({ tenant: 'local', kind: 'begin', tool: 'code.*' })).toEqual(['a', 'b'])
+  expect(verifyEvidence(store)).toMatchObject({ ok: true, calls: 2 })
   await store.close()
 })
 

@@ -6,8 +6,9 @@ import { createKeyedDigest } from '../keyed-digest.ts'
 import { checkDocumentQuery } from '../refusals.ts'
 import { createStoreGroup } from './create-store-group.ts'
 import { openDatabase } from './open-database.ts'
+import { countEnds } from './records/count-ends.ts'
 import { findOrphans } from './records/find-orphans.ts'
-import { pruneBodies } from './records/prune-bodies.ts'
+import { countPrunable, pruneBodies } from './records/prune-bodies.ts'
 import { readHead } from './records/read-head.ts'
 import { readRecords, readTenants } from './records/read-records.ts'
 import { findForgeries } from './seals/examine-seals.ts'
@@ -37,7 +38,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 }
 
 function createStore(parts: StoreParts): Store {
-  const { db, description, condition, sealing, writes, writers, keys, facts, documents } = parts
+  const { db, description, condition, sealing, writers, keys, facts, documents } = parts
   const { budgets, log, now } = parts
   const { guarded } = condition
   const group = createStoreGroup(parts)
@@ -84,6 +85,7 @@ function createStore(parts: StoreParts): Store {
         throw condition.toFailure(error)
       }
     },
+    countEnds: (query) => guarded(() => countEnds(db, query)),
     tenants: () => guarded(() => readTenants(db)),
     head: (tenant) => guarded(() => readHead(db, tenant)),
     digest: (text) => (digestOf ??= createKeyedDigest(guarded(() => readSecret(db))))(text),
@@ -105,18 +107,20 @@ function createStore(parts: StoreParts): Store {
       sealing.keyProblem === undefined
         ? guarded(() => findForgeries(db, sealing.sealer))
         : [sealing.keyProblem],
-    prune: (before) =>
-      writing(() => {
-        const pruned = pruneBodies(db, writes, { ...before, now: now() })
-        if (pruned > 0) log.syncNow()
-        return pruned
-      }),
+    countPrunable: (before) => guarded(() => countPrunable(db, { ...before, now: now() })),
+    prune: (before) => writing(() => prune(parts, before)),
     close: once(async () => {
       closed = true
       await group.settled()
       closeParts(parts)
     }),
   }
+}
+
+function prune({ db, writes, log, now }: StoreParts, before: Parameters<Store['prune']>[0]): number {
+  const pruned = pruneBodies(db, writes, { ...before, now: now() })
+  if (pruned > 0) log.syncNow()
+  return pruned
 }
 
 function closeParts({ db, condition, ledger, budgets, writers, log }: StoreParts): void {

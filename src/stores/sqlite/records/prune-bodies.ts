@@ -1,5 +1,4 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { readHead } from './read-head.ts'
 import { readTenants } from './read-records.ts'
 import type { SealedWrites } from '../seals/sealed-writes.ts'
 
@@ -16,57 +15,84 @@ const recordsPerTransaction = 500
 
 /**
  * Removes bodies of old records, also from the free space of the file. Leaves those of calls that have not ended, and those of calls whose
- * key still answers with their result. Returns how many there were.
+ * key still answers with their result. Returns how many there were. What has no old body is not read.
  */
-export function pruneBodies(
-  db: DatabaseSync,
-  writes: SealedWrites,
-  { tenant, at, now }: PruneOptions,
-): number {
-  const tenants = tenant === undefined ? readTenants(db) : [tenant]
+export function pruneBodies(db: DatabaseSync, writes: SealedWrites, options: PruneOptions): number {
+  const tenants = options.tenant === undefined ? readTenants(db) : [options.tenant]
   // What is removed must not stay behind in the free space of a page.
   db.exec('PRAGMA secure_delete = ON')
   try {
-    return tenants.reduce((sum, one) => sum + pruneTenant(db, writes, { tenant: one, at, now }), 0)
+    return tenants.reduce((sum, tenant) => sum + pruneTenant(db, writes, { ...options, tenant }), 0)
   } finally {
     db.exec('PRAGMA secure_delete = OFF')
   }
 }
 
+/** How many bodies would go. */
+export function countPrunable(db: DatabaseSync, options: PruneOptions): number {
+  const tenants = options.tenant === undefined ? readTenants(db) : [options.tenant]
+  return tenants.reduce(
+    (sum, tenant) => sum + selectOld(db, tenant, options)(findOld(db, tenant, options)).length,
+    0,
+  )
+}
+
 function pruneTenant(
   db: DatabaseSync,
   { heads, sums, write }: SealedWrites,
-  { tenant, at, now }: PruneOptions & { tenant: string },
+  options: PruneOptions & { tenant: string },
 ): number {
-  // The end comes first: a call that takes a key after the keys were read ends behind it.
-  const end = readHead(db, tenant)?.sequence ?? 0
-  const needed = readKeyedCalls(db, tenant, now)
-  const select = db.prepare(
-    "SELECT position, sequence, call, body IS NOT NULL AND json_extract(text, '$.at') < :at AND (kind NOT IN ('begin', 'end') " +
-      'OR EXISTS (SELECT 1 FROM records AS ended WHERE ended.call = records.call AND ended.tenant = records.tenant ' +
-      "AND ended.kind = 'end')) AS old FROM records " +
-      'WHERE tenant = :tenant AND sequence > :after AND sequence <= :end ORDER BY sequence LIMIT :limit',
-  )
+  const { tenant } = options
+  const pages = pagesOf(findOld(db, tenant, options))
+  const select = selectOld(db, tenant, options)
   const clear = db.prepare('UPDATE records SET body = NULL WHERE position = ?')
-  const pruneAfter = (after: number): { last: number | undefined; pruned: number } => {
-    const rows = select.all({ tenant, at, after, end, limit: recordsPerTransaction })
-    const old = rows.filter((row) => row['old'] === 1 && !needed.has(String(row['call'])))
-    for (const { position } of old) clear.run(Number(position))
+  const prune = (page: readonly number[]): number => {
+    const old = select(page)
+    for (const position of old) clear.run(position)
     if (old.length > 0) {
       heads.get(tenant).bodiless += old.length
       heads.write([tenant], sums.generation())
     }
-    const last = rows.at(-1)
-    return { last: last && Number(last['sequence']), pruned: old.length }
+    return old.length
   }
-  let sum = 0
-  for (let after: number | undefined = 0; after !== undefined;) {
-    const start: number = after
-    const { last, pruned } = write(() => pruneAfter(start))
-    sum += pruned
-    after = last
-  }
-  return sum
+  return pages.reduce((total, page) => total + write(() => prune(page)), 0)
+}
+
+/** Where the old records of a tenant are that have a body, out of the index alone. */
+function findOld(db: DatabaseSync, tenant: string, { at }: PruneOptions): number[] {
+  const statement = db.prepare(
+    'SELECT position FROM records INDEXED BY records_at WHERE tenant = ? AND at < ? AND (body IS NULL) = 0',
+  )
+  return statement
+    .all(tenant, at)
+    .map(({ position }) => Number(position))
+    .toSorted((one, other) => one - other)
+}
+
+function pagesOf(positions: readonly number[]): (readonly number[])[] {
+  const pages = Math.ceil(positions.length / recordsPerTransaction)
+  return Array.from({ length: pages }, (_, index) =>
+    positions.slice(index * recordsPerTransaction, (index + 1) * recordsPerTransaction),
+  )
+}
+
+/** Picks the records whose body may go, out of those at these places. */
+function selectOld(
+  db: DatabaseSync,
+  tenant: string,
+  { now }: PruneOptions,
+): (page: readonly number[]) => number[] {
+  const needed = readKeyedCalls(db, tenant, now)
+  const select = db.prepare(
+    "SELECT call FROM records WHERE position = ? AND body IS NOT NULL AND (kind NOT IN ('begin', 'end') " +
+      'OR EXISTS (SELECT 1 FROM records AS ended WHERE ended.call = records.call AND ended.tenant = records.tenant ' +
+      "AND ended.kind = 'end'))",
+  )
+  return (page) =>
+    page.filter((position) => {
+      const row = select.get(position)
+      return row !== undefined && !needed.has(String(row['call']))
+    })
 }
 
 /** Calls whose key has not expired. */

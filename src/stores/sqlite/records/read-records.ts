@@ -1,11 +1,13 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { StoredRecord } from '../../../contract/evidence.ts'
 import type { RecordQuery } from '../../../contract/store.ts'
-import { hasOwnSession } from '../../own-session.ts'
 import { recordColumns, toStoredRecord } from './stored-record.ts'
+import { toConditions } from './to-conditions.ts'
 
 /** Records are read in pages, so that no statement stays open while the caller does something else. */
 const recordsPerPage = 500
+/** Of a time that begins later than so many records from the end, its first record is not looked for. */
+const mostSince = 20_000
 
 /** The records that a query asks for, ordered by tenant and sequence. */
 export function* readRecords(db: DatabaseSync, query: RecordQuery): IterableIterator<StoredRecord> {
@@ -25,52 +27,51 @@ export function* readRecords(db: DatabaseSync, query: RecordQuery): IterableIter
   }
 }
 
-const bounds: { readonly [name: string]: string } = {
-  after: '+sequence > :after',
-  before: '+sequence < :before',
-}
-
 /** A call has few records, and no index orders them. */
 function readCall(db: DatabaseSync, query: RecordQuery & { call: string }): StoredRecord[] {
-  // Each half of the condition has an index of its own.
-  const where = ["((call = :call AND kind = 'end') OR (call = :call AND kind <> 'end'))"]
-  const values: Record<string, SQLInputValue> = { call: query.call, limit: query.limit ?? -1 }
-  for (const name of ['tenant', 'session', 'kind', 'after', 'before'] as const) {
-    const value = query[name]
+  const { tenant, call, limit = -1, after, before, newestFirst } = query
+  // Each half of the condition has an index of its own; the plus keeps the planner from taking another one instead.
+  const { where, values } = toConditions(query, '+')
+  const bounds: [string, SQLInputValue | undefined][] = [
+    ['+tenant = :tenant', tenant],
+    ['+sequence > :after', after],
+    ['+sequence < :before', before],
+  ]
+  const named: Record<string, SQLInputValue> = { ...values, call, limit }
+  for (const [condition, value] of bounds) {
     if (value === undefined) continue
-    // The plus keeps the planner from taking the index of a whole tenant instead.
-    where.push(bounds[name] ?? `+${name} = :${name}`)
-    values[name] = value
+    where.push(condition)
+    named[condition.slice(condition.indexOf(':') + 1)] = value
   }
-  const order = query.newestFirst === true ? 'DESC' : 'ASC'
+  const order = newestFirst === true ? 'DESC' : 'ASC'
   const statement = db.prepare(
-    `SELECT ${recordColumns} FROM records WHERE ${where.join(' AND ')} ` +
+    `SELECT ${recordColumns} FROM records ` +
+      `WHERE ${["((call = :call AND kind = 'end') OR (call = :call AND kind <> 'end'))", ...where].join(' AND ')} ` +
       `ORDER BY tenant ${order}, sequence ${order} LIMIT :limit`,
   )
   statement.setReturnArrays(true)
-  return statement.all(values).map(toStoredRecord)
+  return statement.all(named).map(toStoredRecord)
 }
 
 function* readTenant(
   db: DatabaseSync,
   query: RecordQuery & { tenant: string; limit: number },
 ): IterableIterator<StoredRecord> {
+  const { tenant } = query
   const newestFirst = query.newestFirst === true
-  const isOwn = query.session !== undefined && !query.session.startsWith('ses_')
-  const filters = (['session', 'kind'] as const).filter((name) => query[name] !== undefined)
+  const { where, values } = toConditions(query)
   const statement = db.prepare(
-    `SELECT ${recordColumns} FROM records WHERE tenant = ? AND sequence > ? AND sequence < ? ` +
-      `${filters.map((name) => `AND ${name} = ? `).join('')}${isOwn ? `AND ${hasOwnSession} ` : ''}` +
-      `ORDER BY sequence ${newestFirst ? 'DESC' : 'ASC'} LIMIT ?`,
+    `SELECT ${recordColumns} FROM records INDEXED BY ${indexFor(query)} ` +
+      `WHERE ${['tenant = :tenant', 'sequence > :after', 'sequence < :before', ...where].join(' AND ')} ` +
+      `ORDER BY sequence ${newestFirst ? 'DESC' : 'ASC'} LIMIT :size`,
   )
   statement.setReturnArrays(true)
-  const values = filters.map((name) => query[name] ?? '')
-  let after = query.after ?? 0
+  let after = Math.max(query.after ?? 0, query.since === undefined ? 0 : findBefore(db, tenant, query.since))
   let before = query.before ?? Number.MAX_SAFE_INTEGER
   let { limit: left } = query
   while (left > 0) {
     const size = Math.min(left, recordsPerPage)
-    const page = statement.all(query.tenant, after, before, ...values, size).map(toStoredRecord)
+    const page = statement.all({ ...values, tenant, after, before, size }).map(toStoredRecord)
     yield* page
     left -= page.length
     const last = page.at(-1)
@@ -78,6 +79,27 @@ function* readTenant(
     if (newestFirst) before = last.sequence
     else after = last.sequence
   }
+}
+
+/** The index that has the fewest records to pass by. Each of them is ordered by sequence. */
+function indexFor({ session, kind, outcome }: RecordQuery): string {
+  if (session !== undefined) return 'records_session'
+  if (kind === 'note') return 'records_note'
+  if (kind === 'begin') return 'records_begun'
+  return kind === 'end' && outcome !== undefined && outcome !== 'ok' ? 'records_bad' : 'records_sequence'
+}
+
+/** A place in the chain before all records of a time; 0 if that is not near the end, so that there is little to pass by. */
+function findBefore(db: DatabaseSync, tenant: string, since: number): number {
+  const [row] = db
+    .prepare(
+      'SELECT sequence FROM records WHERE position = (SELECT CASE WHEN count(*) < :most THEN min(position) END FROM ' +
+        '(SELECT position FROM records INDEXED BY records_at WHERE tenant = :tenant AND at >= :since LIMIT :most))',
+    )
+    .all({ tenant, since, most: mostSince })
+  if (row !== undefined) return Number(row['sequence']) - 1
+  const isEmpty = db.prepare('SELECT 1 FROM records WHERE tenant = ? AND at >= ? LIMIT 1').get(tenant, since)
+  return isEmpty === undefined ? Number.MAX_SAFE_INTEGER : 0
 }
 
 /** Every tenant with a record or a head, in order. Seeks from one to the next instead of reading all records. */

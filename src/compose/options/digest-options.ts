@@ -1,11 +1,11 @@
-import type { DecisionPoint } from '../contract/decision-point.ts'
-import type { TenantPolicy } from '../contract/policy.ts'
-import { canonicalJson } from '../kit/json/canonical-json.ts'
-import { digest } from '../kit/json/digest.ts'
-import { defaultSensitivePaths } from '../policy/sensitive-paths.ts'
-import { resolveSandbox } from './options/resolve-sandbox.ts'
-import type { ResolvedOptions } from './options/resolve-options.ts'
-import type { RuntimeOptions } from './options/runtime-options.ts'
+import type { DecisionPoint } from '../../contract/decision-point.ts'
+import type { TenantPolicy } from '../../contract/policy.ts'
+import { canonicalJson } from '../../kit/json/canonical-json.ts'
+import { digest } from '../../kit/json/digest.ts'
+import { defaultSensitivePaths } from '../../policy/sensitive-paths.ts'
+import { resolveSandbox } from './resolve-sandbox.ts'
+import type { ResolvedOptions } from './resolve-options.ts'
+import type { RuntimeOptions } from './runtime-options.ts'
 
 /**
  * Options that decide nothing about a call: where things are kept and told, who answers, and what is recorded by itself, such as tools, by their

@@ -1,8 +1,10 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import type { Json, JsonObject } from '../../../contract/base/json.ts'
-import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
-import { readEnvironment } from '../../setup/wire.ts'
+import type { Json, JsonObject } from '../../contract/base/json.ts'
+import { SetupError } from '../../contract/base/errors.ts'
+import { isPlainObject } from '../../kit/json/is-plain-object.ts'
+import { parseWrittenJson } from '../../kit/json/parse-written-json.ts'
+import { openFile } from '../../config/files/settings-file.ts'
 
 /** A program with MCP servers of its own. */
 export interface OtherClient {
@@ -14,6 +16,45 @@ export interface OtherClient {
   readonly field: string
   /** What its own fields of a server are called here. Default: as they are. */
   readonly toOurs?: (server: JsonObject) => JsonObject
+}
+
+/** An environment variable that is set to something. */
+function readEnvironment(name: string): string | undefined {
+  const value = process.env[name]
+  return value === '' ? undefined : value
+}
+
+/** The servers of another program, as its own file names them. Throws a SetupError if the file is not there, or has none. */
+export async function readTheirServers(
+  { form, field, title }: OtherClient,
+  path: string,
+): Promise<JsonObject> {
+  const { text } = openFile(path)
+  if (text === undefined) throw unreadable(`"${path}" cannot be read: there is no such file or folder.`)
+  const value = form === 'toml' ? await parseToml(text, path) : parseJson(text, path)
+  const servers = isPlainObject(value) ? value[field] : undefined
+  if (isPlainObject(servers)) return servers as JsonObject
+  throw unreadable(`"${path}" has no servers of ${title}: there is no "${field}".`)
+}
+
+function unreadable(message: string): SetupError {
+  return new SetupError('invalid_configuration', message)
+}
+
+function parseJson(text: string, path: string): unknown {
+  const read = parseWrittenJson(text)
+  if ('value' in read) return read.value
+  throw new SetupError('invalid_configuration', `"${path}" cannot be read. Nothing was changed.`, read.issues)
+}
+
+async function parseToml(text: string, path: string): Promise<unknown> {
+  const { parse } = await import('smol-toml')
+  try {
+    return parse(text)
+  } catch (error) {
+    const [why = ''] = error instanceof Error ? error.message.split('\n') : []
+    throw unreadable(`"${path}" cannot be read: ${why}. Nothing was changed.`)
+  }
 }
 
 /** Where programs with windows keep what a person sets. */

@@ -9,6 +9,12 @@ import {
 } from 'jsonc-parser'
 import type { Json } from '../../contract/base/json.ts'
 
+/** Whether anything stands at this place. */
+export function hasAt(text: string, path: JSONPath): boolean {
+  const tree = parseTree(text, [], { allowTrailingComma: true })
+  return tree !== undefined && findNodeAtLocation(tree, [...path]) !== undefined
+}
+
 /** Takes out what stands at this place, and its comma. Comments before it stay. */
 export function removeAt(text: string, path: JSONPath): string {
   const tree = parseTree(text, [], { allowTrailingComma: true })
