@@ -29,17 +29,18 @@ export function performancePage({ about, day, quick, only, groups, reaches }: Ke
     '',
     `Measured on ${day} by \`${[...command, '--keep'].join(' ')}\`:`,
     '',
-    ...about.map((line) => `- ${line}`),
+    ...about.flatMap((line) => wrap(`- ${line}`, '  ')),
     '',
     ...(quick
       ? [
-          '**These are figures of a quick run**, of few and short rounds. They show the order of size, and no more.',
+          '**These are figures of a quick run**, of few and short rounds. They show the order of size, and no',
+          'more.',
           '',
         ]
       : []),
     ...(only === null ? [] : [`Only the row \`${only}\` was measured.`, '']),
-    'Compare the ratios: each was taken within one round, and they hold on a busy machine too. Times depend',
-    'on the machine.',
+    'Compare the ratios: each was taken within one round, and they hold on a busy machine too. Times',
+    'depend on the machine.',
     '',
     '## What is promised',
     '',
@@ -49,6 +50,21 @@ export function performancePage({ about, day, quick, only, groups, reaches }: Ke
     '',
     ...groups.flatMap(groupLines),
   ].join('\n')
+}
+
+const columns = 100
+
+/** Prose in lines of the width that pages have. */
+function wrap(text: string, indent: string): string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > columns) {
+      lines.push(line)
+      line = indent + word
+    } else line += line === '' ? word : ` ${word}`
+  }
+  return [...lines, line]
 }
 
 function reachLine({ what, unit, value, atMost }: Reach): string {
