@@ -197,10 +197,13 @@ export function mayOperate(tenant?: string): boolean {
 /** What the API refused, in its words. */
 export class ApiError extends Error {
   readonly status: number
+  /** Such as `approval_over`, if the refusal has one. */
+  readonly code: string | undefined
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, code?: string) {
     super(message)
     this.status = status
+    this.code = code
   }
 }
 
@@ -222,12 +225,13 @@ export async function ask<Answer>(path: string, body?: object): Promise<Answer> 
     login.value = answer.login
     me.value = null
   }
-  throw new ApiError(response.status, answer.detail ?? response.statusText)
+  throw new ApiError(response.status, answer.detail ?? response.statusText, answer.code)
 }
 
 /** What a refusal says of itself. */
 interface Refusal {
   readonly detail?: string
+  readonly code?: string
   readonly login?: { readonly name: string; readonly path: string }
 }
 

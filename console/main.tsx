@@ -14,6 +14,7 @@ import { PolicyPage } from './pages/policy.tsx'
 import { RunPage, RunsPage } from './pages/runs.tsx'
 import { ServersPage } from './pages/servers.tsx'
 import { ToolPage, ToolsPage } from './pages/tools.tsx'
+import { followNotices } from './parts/inbox/notices.tsx'
 import { PauseBanner } from './parts/pause-banner.tsx'
 import { followLinks, path } from './route.ts'
 
@@ -33,7 +34,9 @@ const places = [
 function Console() {
   const visitor = me.value
   useEffect(() => {
-    if (visitor) follow()
+    if (!visitor) return undefined
+    follow()
+    return followNotices()
   }, [visitor?.actor])
   if (visitor === undefined) return <p class="empty">Loading…</p>
   if (visitor === null) return <LogInPage />

@@ -1,229 +1,217 @@
 import { useSignal } from '@preact/signals'
-import type { RefObject } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
-import { may, type ApprovalDetail, type PendingApproval } from '../api.ts'
-import { waiting } from '../events.ts'
-import { CallTable } from '../parts/call-table.tsx'
+import { useRef } from 'preact/hooks'
+import { may, type PendingApproval } from '../api.ts'
+import { ended } from '../events.ts'
 import { Fault } from '../parts/fault.tsx'
+import { Answers } from '../parts/inbox/answers.tsx'
+import { useClock } from '../parts/inbox/countdown.tsx'
+import { NoticeSwitches } from '../parts/inbox/notices.tsx'
+import { Question, Questions } from '../parts/inbox/question.tsx'
+import { useChoice, type Choice } from '../parts/inbox/use-choice.ts'
+import { useDecisions, type Decision, type Result } from '../parts/inbox/use-decisions.ts'
+import { useKeys } from '../parts/inbox/use-keys.ts'
+import { WaitingList } from '../parts/inbox/waiting-list.tsx'
 import { RuleOfferCard } from '../parts/rule-offer.tsx'
-import { Preview, toAge } from '../parts/text.tsx'
-import { useAsked } from '../parts/use-asked.ts'
 import { useChange } from '../parts/use-change.ts'
 
-type Decision = 'allow_once' | 'allow_for_session' | 'deny'
-
-/** What waits for a person, the nearest deadline first. */
+/** What waits for a person, by session, the nearest deadline first. */
 export function InboxPage() {
-  const chosen = useSignal<string | undefined>(undefined)
-  const list = [...waiting.value.values()].sort((one, other) => one.expiresAt - other.expiresAt)
-  const current = list.find(({ id }) => id === chosen.value) ?? list[0]
-  const reason = useRef<HTMLInputElement>(null)
-  const { decide, decideAsRule, isBusy, fault, said } = useDecision(current, reason)
-  /** The question whose rule is looked at. */
-  const ruling = useSignal<string | undefined>(undefined)
-  const step = (by: number): void => {
-    const at = list.findIndex(({ id }) => id === current?.id) + by
-    chosen.value = list[Math.min(Math.max(at, 0), list.length - 1)]?.id
-  }
-  useKeys({
-    j: () => step(1),
-    k: () => step(-1),
-    a: () => void decide('allow_once'),
-    s: () => void decide('allow_for_session'),
-    d: () => reason.current?.focus(),
-    r: () => void (may('operator', current?.tenant) && (ruling.value = current?.id)),
-  })
+  useClock()
+  const inbox = useInbox()
+  const { choice, said, results } = inbox
   return (
     <>
       <h1>Inbox</h1>
+      <NoticeSwitches />
       <p class="said" role="status">
         {said}
       </p>
-      <Fault text={fault} />
-      {current === undefined ? (
+      {results.length > 0 && (
+        <ul class="results" aria-label="What became of them">
+          {results.map(({ question, text, isDone }) => (
+            <li key={question.id} class={isDone ? '' : 'fault'}>
+              <code>{question.request.inputSummary}</code> {text}
+            </li>
+          ))}
+        </ul>
+      )}
+      <Fault text={inbox.fault} />
+      {choice.groups.length === 0 && choice.picked.length === 0 ? (
         <p class="empty">Nothing waits for you. What a policy asks about shows up here by itself.</p>
       ) : (
         <div class="split">
-          <ol class="list" aria-label="What waits">
-            {list.map((each) => (
-              <li key={each.id}>
-                <button
-                  type="button"
-                  aria-current={each.id === current.id}
-                  onClick={() => (chosen.value = each.id)}
-                >
-                  <strong>{each.request.tool}</strong>
-                  <small>
-                    {each.request.principal.actor} · {each.request.title}
-                  </small>
-                  <small>ends {toAge(Date.now() - each.expiresAt)}</small>
-                </button>
-              </li>
-            ))}
-          </ol>
-          <section class="card" aria-label={`Question about ${current.request.tool}`}>
-            <Question key={current.id} approval={current} />
-            {!may('approver', current.tenant) ? (
-              <p class="empty">You may look, and not decide.</p>
-            ) : (
-              <Answers
-                decide={decide}
-                reason={reason}
-                onRule={may('operator', current.tenant) ? () => (ruling.value = current.id) : undefined}
-              />
-            )}
-            {ruling.value === current.id && (
-              <RuleOfferCard
-                key={current.id}
-                approval={current.id}
-                isBusy={isBusy}
-                onAllow={(policy) => void decideAsRule(policy)}
-                onLeave={() => (ruling.value = undefined)}
-              />
-            )}
-          </section>
+          <WaitingList choice={choice} />
+          <Card inbox={inbox} />
         </div>
       )}
     </>
   )
 }
 
-/** Decides about what is shown, and tells what became of that. */
-function useDecision(current: PendingApproval | undefined, reason: RefObject<HTMLInputElement | null>) {
+type Inbox = ReturnType<typeof useInbox>
+
+function Card({ inbox }: { inbox: Inbox }) {
+  const { choice, reason, answered, ruling } = inbox
+  const { current, picked, isOver } = choice
+  if (current === undefined && picked.length === 0) return null
+  if (current !== undefined && picked.length === 0 && isOver)
+    return <Over question={current} choice={choice} />
+  const [first = current] = picked
+  const name = first?.request.tool ?? ''
+  const isOne = picked.length === 0
+  const mayRule = isOne && may('operator', current?.tenant)
+  return (
+    <section class="card" aria-label={isOne ? `Question about ${name}` : `${picked.length} of ${name}`}>
+      {isOne && current !== undefined ? (
+        <Question key={current.id} question={current} />
+      ) : (
+        <Questions questions={picked} isOver={({ id }) => ended.value.has(id)} />
+      )}
+      {!may('approver', first?.tenant) ? (
+        <p class="empty">You may look, and not decide.</p>
+      ) : (
+        <Answers
+          count={isOne ? undefined : picked.length}
+          isBusy={inbox.isBusy}
+          decide={answered}
+          reason={reason}
+          onRule={mayRule ? inbox.lookAtRule : undefined}
+        />
+      )}
+      {!isOne && (
+        <button type="button" onClick={choice.drop}>
+          Decide each by itself <kbd>Esc</kbd>
+        </button>
+      )}
+      {isOne && current !== undefined && ruling === current.id && (
+        <RuleOfferCard
+          key={current.id}
+          approval={current.id}
+          isBusy={inbox.isBusy}
+          onAllow={inbox.allowAsRule}
+          onLeave={inbox.leaveRule}
+        />
+      )}
+    </section>
+  )
+}
+
+/** A question that was looked at when it ended by another way. No other takes its place under the person's hands. */
+function Over({ question, choice }: { question: PendingApproval; choice: Choice }) {
+  return (
+    <section class="card" aria-label={`Question about ${question.request.tool}`}>
+      <h2>{question.request.title} waits no more</h2>
+      <p>{describeEnd(question)}</p>
+      <button type="button" onClick={() => choice.step(1)}>
+        Next <kbd>j</kbd>
+      </button>
+    </section>
+  )
+}
+
+function describeEnd({ id }: PendingApproval): string {
+  const told = ended.value.get(id)
+  const last = told?.approval.answers.at(-1)
+  if (told?.event === 'expired') return 'Its time is over.'
+  if (told?.event === 'decided' && last !== undefined)
+    return `${last.by} answered it: ${last.decision === 'deny' ? 'denied' : 'allowed'}.`
+  return 'Its call ended, or the connection to the server is lost.'
+}
+
+/** What the page knows and does. */
+function useInbox() {
+  const decisions = useDecisions()
+  const choice = useChoice(decisions.hidden)
+  const reason = useRef<HTMLInputElement>(null)
   const change = useChange()
   const said = useSignal('')
-  const decide = async (decision: Decision): Promise<void> => {
-    if (current === undefined || !may('approver', current.tenant)) return
-    const text = reason.current?.value.trim() ?? ''
-    const path = `/api/approvals/${encodeURIComponent(current.id)}`
-    const given = { decision, digest: current.digest, ...(text !== '' && { reason: text }) }
-    if ((await change.make(path, given)) === undefined) return
-    if (reason.current !== null) reason.current.value = ''
-    said.value = `${decision === 'deny' ? 'Denied' : 'Allowed'}: ${current.request.tool}`
+  const results = useSignal<readonly Result[]>([])
+  const fault = useSignal<string | undefined>(undefined)
+  /** The question whose rule is looked at. */
+  const ruling = useSignal<string | undefined>(undefined)
+  const { current, picked } = choice
+  const isBusy = decisions.isBusy || change.isBusy
+  const tell = (text: string, each: readonly Result[] = [], wrong?: string): void => {
+    said.value = text
+    results.value = each
+    fault.value = wrong
   }
-  const decideAsRule = async (policy: string): Promise<void> => {
+  const takeReason = (): string => {
+    const text = reason.current?.value.trim() ?? ''
+    if (reason.current !== null) reason.current.value = ''
+    // What is typed next is a key again.
+    reason.current?.blur()
+    return text
+  }
+  const decide = async (decision: Decision): Promise<void> => {
+    const one = choice.isOver ? undefined : current
+    const questions = picked.length > 0 ? picked : one === undefined ? [] : [one]
+    const [first] = questions
+    if (isBusy || first === undefined || !may('approver', first.tenant)) return
+    tell('')
+    choice.drop()
+    choice.leave(questions)
+    const done = await decisions.decide(questions, { decision, reason: takeReason() })
+    if (picked.length > 0) tell(sumUp(done, decision), done)
+    else
+      for (const { isDone, text } of done)
+        tell(isDone ? sayDone(first, text) : '', [], isDone ? undefined : `${first.request.tool}: ${text}`)
+  }
+  const allowAsRule = async (policy: string): Promise<void> => {
     if (current === undefined) return
     const text = reason.current?.value.trim() ?? ''
     const path = `/api/approvals/${encodeURIComponent(current.id)}/rule`
     const given = { digest: current.digest, policy, ...(text !== '' && { reason: text }) }
+    tell('')
     const done = await change.make<{ readonly version: number }>(path, given)
     if (done === undefined) return
-    if (reason.current !== null) reason.current.value = ''
-    said.value = `Allowed, and always from now on: ${current.request.tool} (version ${done.version} of the policy)`
+    takeReason()
+    choice.leave([current])
+    decisions.hide(current)
+    tell(`Allowed, and always from now on: ${current.request.tool} (version ${done.version} of the policy)`)
   }
-  return { decide, decideAsRule, isBusy: change.isBusy, fault: change.fault, said: said.value }
-}
-
-/** Keys that do something wherever the person is, unless they write. */
-function useKeys(keys: { readonly [key: string]: () => void }): void {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      const act = keys[event.key]
-      const isWriting = event.target instanceof HTMLInputElement
-      if (act === undefined || isWriting || event.ctrlKey || event.metaKey || event.altKey) return
-      event.preventDefault()
-      act()
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
+  const lookAtRule = (): void => {
+    if (picked.length === 0 && may('operator', current?.tenant)) ruling.value = current?.id
+  }
+  useKeys({
+    j: () => choice.step(1),
+    k: () => choice.step(-1),
+    x: () => current !== undefined && !choice.isOver && pickOrTell(choice, current, tell),
+    X: () => current !== undefined && choice.pickAlike(current),
+    Escape: choice.drop,
+    a: () => void decide('allow_once'),
+    s: () => void decide('allow_for_session'),
+    d: () => reason.current?.focus(),
+    r: lookAtRule,
   })
+  return {
+    choice,
+    reason,
+    isBusy,
+    said: said.value,
+    results: results.value,
+    fault: fault.value ?? change.fault,
+    ruling: ruling.value,
+    answered: (decision: Decision) => void decide(decision),
+    allowAsRule: (policy: string) => void allowAsRule(policy),
+    lookAtRule,
+    leaveRule: () => void (ruling.value = undefined),
+  }
 }
 
-interface AnswersProps {
-  readonly decide: (decision: Decision) => Promise<void>
-  readonly reason: RefObject<HTMLInputElement | null>
-  /** Shows the rule that would answer such calls. Absent for who may not change the policy. */
-  readonly onRule: (() => void) | undefined
+function pickOrTell(choice: Choice, question: PendingApproval, tell: (text: string) => void): void {
+  if (choice.mayPick(question)) choice.pick(question)
+  else tell('Only calls of the same tool and session that you may decide are decided together.')
 }
 
-function Answers({ decide, reason, onRule }: AnswersProps) {
-  return (
-    <form
-      class="decide"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void decide('deny')
-      }}
-    >
-      <button type="button" class="allow" onClick={() => void decide('allow_once')}>
-        Allow once <kbd>a</kbd>
-      </button>
-      <button type="button" onClick={() => void decide('allow_for_session')}>
-        Allow for the session <kbd>s</kbd>
-      </button>
-      {onRule !== undefined && (
-        <button type="button" onClick={onRule}>
-          Always, as a rule <kbd>r</kbd>
-        </button>
-      )}
-      <label>
-        Reason <input ref={reason} name="reason" placeholder="the model is told it" autoComplete="off" />
-      </label>
-      <button type="submit" class="deny">
-        Deny <kbd>d</kbd>
-      </button>
-    </form>
-  )
+/** Such as `Allowed: shop.refund`. */
+function sayDone({ request }: PendingApproval, text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}: ${request.tool}`
 }
 
-function Question({ approval }: { approval: PendingApproval }) {
-  const { request } = approval
-  const { answer, fault } = useAsked<ApprovalDetail>(`/api/approvals/${encodeURIComponent(approval.id)}`)
-  const rows: readonly (readonly [string, string])[] = [
-    ['Who', describeWho(approval)],
-    ['Why it asks', `${request.because.reason} (${request.because.layer}: ${request.because.rule})`],
-    ['Input', request.inputSummary],
-    ['A yes for the session covers', request.scope],
-    ...(request.cwd === undefined ? [] : [['Folder', request.cwd] as const]),
-    ...(request.hosts.length === 0 ? [] : [['Hosts', request.hosts.join(', ')] as const]),
-    ...(request.env.length === 0 ? [] : [['Variables', request.env.join(', ')] as const]),
-    ...(request.hookNotes.length === 0 ? [] : [['Hooks', request.hookNotes.join(' ')] as const]),
-    ...(approval.needed < 2
-      ? []
-      : [
-          [
-            'Yeses',
-            `${approval.answers.length} of ${approval.needed}: ${approval.answers.map(({ by }) => by).join(', ')}`,
-          ] as const,
-        ]),
-  ]
-  return (
-    <>
-      <h2>
-        {request.title}
-        {request.dangerous && <span class="tag danger">dangerous</span>}
-        {request.ran && <span class="tag">ran already; nothing landed yet</span>}
-      </h2>
-      <Preview title={request.preview.title} body={request.preview.body} />
-      {request.preview.asOfNow !== undefined && <p>{request.preview.asOfNow}</p>}
-      <dl>
-        {rows.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
-      <Fault text={fault} />
-      {answer !== undefined && (
-        <>
-          <p>
-            {answer.earlier.calls === 0
-              ? 'This actor has not called this tool before.'
-              : `Of the last ${answer.earlier.calls} calls of this tool by this actor ${answer.earlier.ok} went well, and ${answer.earlier.denied} were denied.`}
-          </p>
-          <details>
-            <summary>Just before in this session</summary>
-            <CallTable calls={answer.before} label="Just before in this session" />
-          </details>
-        </>
-      )}
-    </>
-  )
-}
-
-function describeWho({ tenant, request: { principal, parents } }: PendingApproval): string {
-  const agent = principal.agent === undefined ? '' : `, agent ${JSON.stringify(principal.agent)}`
-  const below = parents.map(({ role, session }) => `, below ${role} ${session}`).join('')
-  return `${principal.actor} of ${tenant} as ${principal.role}${agent}${below}`
+/** Such as `Allowed 2 of 3: shop.refund`. */
+function sumUp(results: readonly Result[], decision: Decision): string {
+  const done = results.filter(({ isDone }) => isDone).length
+  const tool = results[0]?.question.request.tool ?? ''
+  return `${decision === 'deny' ? 'Denied' : 'Allowed'} ${done} of ${results.length}: ${tool}`
 }

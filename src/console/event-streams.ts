@@ -107,8 +107,8 @@ function follow(
   const beating = setInterval(write, heartbeatMs, ': still here\n\n').unref()
   const standing = setInterval(() => visitor.stands() || stop(), standsMs).unref()
   let untrack = (): void => {}
-  // Where a client that loses the stream before the first record goes on.
-  write(`id: ${toCursorText(places)}\nevent: hello\ndata: {}\n\n`)
+  // Where a client that loses the stream before the first record goes on, and what it counts times left from.
+  write(`id: ${toCursorText(places)}\nevent: hello\ndata: {"at":${Date.now()}}\n\n`)
   untrack = trackApprovals(runtime, ({ event, approval }) => {
     if (sees(visitor, approval.tenant))
       write(`event: approval\ndata: ${JSON.stringify({ event, approval })}\n\n`)

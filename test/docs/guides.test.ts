@@ -5,8 +5,8 @@ import { readSteps, toPattern, Walk } from '../support/run-guide.ts'
 
 const guides = listPages().filter((page) => page.startsWith('docs/guides/'))
 
-test('there is a guide for each of the nine walks', () => {
-  expect(guides).toHaveLength(9)
+test('there is a guide for each of the ten walks', () => {
+  expect(guides).toHaveLength(10)
 })
 
 test.each(guides)('%s runs from its first line to its last, and prints what it shows', async (page) => {

@@ -1,0 +1,238 @@
+import { userInfo } from 'node:os'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { handrail } from '../support/command-line.ts'
+import { enter, keepBrowser, openPage, startConsole } from '../support/console.ts'
+import { findFaults } from '../support/find-faults.ts'
+import { refundOf } from '../support/shop.ts'
+
+const browser = keepBrowser()
+const me = userInfo().username
+
+/** A console, and a program that asks for several refunds at once. */
+async function startInbox() {
+  const started = await startConsole()
+  const { place, origin, shop } = started
+  const askAll = async (orders: readonly string[], as: object = { actor: 'ann' }) => {
+    const session = shop.runtime.session(as)
+    const step = await session.step(orders.map((order, index) => refundOf(`call-${index}`, order)))
+    return { session, step, approvals: step.waiting.map(({ approval }) => approval) }
+  }
+  const linkOf = async () =>
+    (await handrail(place, ['console', '--port', new URL(origin).port])).stdout.trim()
+  return { ...started, askAll, linkOf }
+}
+
+const picksOf = (page: Page) => page.getByRole('checkbox', { name: /together with others/ })
+const batchOf = (page: Page) => page.getByRole('list', { name: 'Decided together' })
+const resultsOf = (page: Page) => page.getByRole('list', { name: 'What became of them' })
+
+test('several calls are decided at once, each by its own digest; one that another browser answered is told, and the others count', async () => {
+  const { link, linkOf, askAll, shop } = await startInbox()
+  const { session, step, approvals } = await askAll(['1', '2', '3'])
+  const [one, other] = [await openPage(browser(), link), await openPage(browser(), await linkOf())]
+  const { page } = one
+  await page.getByRole('region', { name: 'Question about shop.refund' }).waitFor()
+  await page.keyboard.press('X')
+  await page.getByRole('heading', { name: '3 of shop.refund, decided together' }).waitFor()
+
+  await other.page.getByRole('button', { name: /shop\.refund.*"order":"2"/ }).click()
+  await other.page.getByRole('textbox', { name: 'Reason' }).fill('a <b>gift</b>')
+  await other.page.getByRole('button', { name: 'Deny' }).click()
+  await other.page.getByText('Denied: shop.refund').waitFor()
+  await batchOf(page).getByText('waits no more').waitFor()
+
+  const sent: unknown[] = []
+  page.on('request', (request) => {
+    if (request.method() === 'POST') sent.push((request.postDataJSON() as { digest: string }).digest)
+  })
+  await page.keyboard.press('a')
+  await page.getByText('Allowed 2 of 3: shop.refund').waitFor()
+  expect(sent).toEqual(approvals.map(({ digest }) => digest))
+  expect(new Set(sent).size).toBe(3)
+  const [first, second, third] = await resultsOf(page).getByRole('listitem').allTextContents()
+  expect([first, third]).toEqual(['{"order":"1"} allowed', '{"order":"3"} allowed'])
+  expect(second).toContain(`was answered by ${me} with deny, so this answer does not count`)
+  await page.getByText('Nothing waits for you.').waitFor()
+  const { results } = await session.resume(step)
+  expect(results.map(({ outcome }) => outcome)).toEqual(['ok', 'denied', 'ok'])
+  expect(shop.done).toEqual(['1', '3'])
+  expect(one.faults.filter((fault) => !fault.includes('409'))).toEqual([])
+  expect(other.faults).toEqual([])
+})
+
+test('only calls of the same tool and session are picked together, and a reason goes to each', async () => {
+  const { link, askAll, shop } = await startInbox()
+  const { session, step } = await askAll(['1', '2'])
+  await askAll(['3'], { actor: 'bea' })
+  const brief = shop.runtime.session({ actor: 'cat' })
+  await brief.step([{ id: 'b', tool: 'shop.brief', input: { order: '4' } }])
+  const { page, faults } = await openPage(browser(), link)
+  await page.getByText('bea of local').waitFor()
+  expect(await page.getByRole('group', { name: 'What waits' }).getByRole('region').count()).toBe(3)
+  await page.keyboard.press('x')
+  expect(await picksOf(page).evaluateAll((all) => all.map((each) => each.matches(':disabled')))).toEqual([
+    false,
+    false,
+    true,
+    true,
+  ])
+  for (const key of ['j', 'x', 'j', 'x']) await page.keyboard.press(key)
+  await page.getByText('Only calls of the same tool and session').waitFor()
+  expect(await batchOf(page).getByRole('listitem').count()).toBe(2)
+  await page.keyboard.press('d')
+  await page.keyboard.type('not this month')
+  await page.keyboard.press('Enter')
+  await page.getByText('Denied 2 of 2: shop.refund').waitFor()
+  const { results } = await session.resume(step)
+  expect(results.map(({ outcome }) => outcome)).toEqual(['denied', 'denied'])
+  expect(results.map((each) => JSON.stringify(each).includes('not this month'))).toEqual([true, true])
+  expect([await page.title(), shop.done, faults]).toEqual(['(2) Handrail', [], []])
+})
+
+test('no question takes the place of the one that a person looks at: an answer of before does not reach it', async () => {
+  const { link, linkOf, askAll, shop } = await startInbox()
+  const { approvals } = await askAll(['1', '2'])
+  const { page } = await openPage(browser(), link)
+  await page.getByRole('region', { name: 'Question about shop.refund' }).getByText('"order": "1"').waitFor()
+  const { change } = await enter(await linkOf())
+  const [first] = approvals
+  await change(`/approvals/${first?.id}`, { decision: 'deny', digest: first?.digest })
+  await page.getByRole('heading', { name: 'waits no more' }).waitFor()
+  await page.getByText(`${me} answered it: denied.`).waitFor()
+  await page.keyboard.press('a')
+  await page.keyboard.press('j')
+  await page.getByRole('region', { name: 'Question about shop.refund' }).getByText('"order": "2"').waitFor()
+  expect(shop.runtime.approvals.list().map(({ state }) => state)).toEqual(['waiting'])
+  await page.keyboard.press('a')
+  await page.getByText('Allowed: shop.refund').waitFor()
+})
+
+test('the time that is left counts down in a place that is as wide all the time', async () => {
+  const { link, askAll } = await startInbox()
+  const { approvals } = await askAll(['1'])
+  const { page } = await openPage(browser(), link)
+  await page.clock.install()
+  await page.reload()
+  const item = page.getByRole('group', { name: 'What waits' }).getByRole('listitem')
+  const left = item.getByRole('timer')
+  await left.waitFor()
+  const measure = async () => [(await left.boundingBox())?.width, (await item.boundingBox())?.height]
+  const before = await measure()
+  expect(await left.textContent()).toMatch(/^23 h 59 min$/)
+  const { expiresAt = 0 } = approvals[0] ?? {}
+  for (const [leftMs, text] of [
+    [3_605_000, /^1 h 00 min$/],
+    [605_000, /^10:0\d$/],
+    [65_000, /^1:0\d$/],
+  ] as const) {
+    await page.clock.setFixedTime(expiresAt - leftMs)
+    await page.clock.runFor(1_000)
+    await expect.poll(() => left.textContent()).toMatch(text)
+    expect(await measure()).toEqual(before)
+  }
+})
+
+test('notices and the sound are off until they are turned on, say no more than who asks for what, and are remembered', async () => {
+  const { link, askAll, origin } = await startInbox()
+  const { page, faults } = await openPage(browser(), link)
+  await page.context().grantPermissions(['notifications'], { origin })
+  await page.addInitScript(() => {
+    const told: unknown[] = []
+    Object.assign(globalThis, { told })
+    globalThis.Notification = new Proxy(Notification, {
+      construct(target, given: [string, NotificationOptions]) {
+        told.push([given[0], given[1].body])
+        return Reflect.construct(target, given) as Notification
+      },
+    })
+    const start = OscillatorNode.prototype.start
+    OscillatorNode.prototype.start = function (this: OscillatorNode, when) {
+      told.push('tone')
+      start.call(this, when)
+    }
+  })
+  const told = () => page.evaluate('told.splice(0)')
+  await page.goto(`${origin}/live`)
+  await page.getByRole('heading', { name: 'Live' }).waitFor()
+  await askAll(['1'])
+  await page.getByRole('link', { name: 'Inbox 1' }).click()
+  const [notify, sound] = ['Notify me', 'Play a sound'].map((name) => page.getByRole('button', { name }))
+  expect(await told()).toEqual([])
+  await notify?.click()
+  await sound?.click()
+  await expect.poll(told).toEqual(['tone', 'tone'])
+  await page.reload()
+  await page.getByRole('button', { name: 'Notify me', pressed: true }).waitFor()
+  await page.getByRole('button', { name: 'Play a sound', pressed: true }).waitFor()
+  await page.getByRole('link', { name: 'Live', exact: true }).click()
+  await askAll(['2', '3'])
+  const seen: unknown[] = []
+  await expect.poll(async () => seen.push(...((await told()) as unknown[]))).toBe(3)
+  expect(seen).toEqual(['tone', 'tone', ['3 waiting: Handrail', 'shop.refund for ann, and 1 more']])
+  await page.getByRole('link', { name: 'Inbox' }).click()
+  await notify?.click()
+  await sound?.click()
+  await page.getByRole('link', { name: 'Live', exact: true }).click()
+  await askAll(['4'])
+  await page.getByRole('link', { name: 'Inbox 4' }).waitFor()
+  expect([await told(), faults]).toEqual([[], []])
+})
+
+for (const [name, options] of [
+  ['in light colours on a wide screen', { viewport: { width: 1280, height: 800 }, colorScheme: 'light' }],
+  [
+    'in dark colours on a screen 320 pixels wide',
+    { viewport: { width: 320, height: 640 }, colorScheme: 'dark' },
+  ],
+] as const)
+  test(`a card names who asks and below whom, script in every field stays text, and axe finds nothing wrong ${name}`, async () => {
+    const { link, askAll, shop } = await startInbox()
+    const evil = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
+    const parent = shop.runtime.session({
+      actor: 'ann',
+      agent: { agentId: `lead ${evil}`, runId: 'run_1' },
+    })
+    const agent = {
+      agentId: `helper ${evil}`,
+      runId: `run_2 ${evil}`,
+      parentAgentId: `lead ${evil}`,
+      parentRunId: 'run_1',
+    }
+    await askAll([evil, `${evil}2`, 'a-very-long-order-number-'.repeat(20)], { parent, agent })
+    await askAll(['7'], { actor: evil })
+    const { page, faults } = await openPage(browser(), link, options)
+    const card = page.getByRole('region', { name: 'Question about shop.refund' })
+    await card.getByText(`agent lead ${evil} in ${parent.id}`).waitFor()
+    const fields = await card.getByRole('definition').allTextContents()
+    expect(fields).toEqual(
+      expect.arrayContaining([
+        'ann of local',
+        'sub',
+        `helper ${evil}, run run_2 ${evil}`,
+        `agent lead ${evil}, run run_1`,
+        `main: agent lead ${evil} in ${parent.id}`,
+      ]),
+    )
+    await page.getByText('Just before in this session').click()
+    const check = async () => {
+      expect(await findFaults(page)).toEqual([])
+      const [wide, seen] = (await page.evaluate(
+        '[document.body.scrollWidth, document.documentElement.clientWidth]',
+      )) as number[]
+      expect(wide).toBe(seen)
+      expect(await page.locator('img, main script').count()).toBe(0)
+    }
+    await check()
+    await page.keyboard.press('X')
+    await batchOf(page).getByRole('listitem').nth(2).waitFor()
+    await check()
+    await page.keyboard.press('a')
+    await page.getByText('Allowed 3 of 3').waitFor()
+    await check()
+    await page
+      .getByRole('region', { name: 'Question about shop.refund' })
+      .getByText(`${evil} of local`)
+      .waitFor()
+    expect([await page.title(), faults]).toEqual(['(1) Handrail', []])
+  })
