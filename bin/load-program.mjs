@@ -1,5 +1,5 @@
 // Loads the program as it is packed, with what an earlier run of the same command compiled: Node keeps that of modules only as far as it compiles them at
-// once, and most functions are compiled when they are first called. It lies beside the program, under the same owner, and is obeyed only if nobody else
+// once, and most functions are compiled when they are first called. It lies beside the program, under the same owner, and is obeyed only if no one else
 // can write it: who can is able to change the program itself.
 const builtin = process.getBuiltinModule
 const {
@@ -74,14 +74,14 @@ function stampOf(path) {
   return `${size}-${mtimeMs}`
 }
 
-/** Whether this is there, of this owner, and nobody else can write it. Windows has no such marks: there it is as the folder of the program is. */
+/** Whether this is there, of this owner, and no one else can write it. Windows has no such marks: there it is as the folder of the program is. */
 function isOwn(path, owner) {
   const stat = lstatSync(path, { throwIfNoEntry: false })
   if (stat === undefined || stat.isSymbolicLink()) return false
   return owner === undefined || (stat.uid === owner && (stat.mode & 0o022) === 0)
 }
 
-/** What another user keeps would be obeyed by nobody, and so would be what lies in a folder of others. */
+/** What another user keeps would be obeyed by no one, and so would be what lies in a folder of others. */
 function mayKeep(owner) {
   if (owner !== undefined && process.getuid() !== owner) return false
   return lstatSync(kept, { throwIfNoEntry: false }) === undefined || isOwn(kept, owner)

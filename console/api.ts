@@ -1,5 +1,7 @@
 import { signal } from '@preact/signals'
 import type { BudgetRow, ConsentRow } from '../src/console/api/budget-rows.ts'
+import type { SessionRow } from '../src/console/api/records/sessions.ts'
+import type { ComparedPair } from '../src/console/api/records/run-replay.ts'
 import type { CallRow } from '../src/console/api/call-row.ts'
 import type { ChainRow, NoteRow, Verified } from '../src/console/api/evidence-rows.ts'
 import type { AbortedRow, PauseRow } from '../src/console/api/pause-row.ts'
@@ -29,7 +31,7 @@ import type {
 } from '../src/console/api/policy-rows.ts'
 
 export type { FaultRow, ForesightRow, PolicyPage, RuleRow, SuggestionRow, VersionRow }
-export type { Access, FaultyEntry, Overview, ServerRow }
+export type { SessionRow, ComparedPair, Access, FaultyEntry, Overview, ServerRow }
 export type { AbortedRow, ClientRow, PauseRow, PlannedRow, RegistryRow, TrialRow }
 export type { BudgetRow, CallRow, ChainRow, ConsentRow, NoteRow, Verified }
 export type { PendingApproval, StoredRun, TranscriptNode, EvidenceRecord, Json, JsonObject }
@@ -87,6 +89,11 @@ export interface CallDetail {
   }[]
   readonly input?: JsonObject
   readonly result?: JsonObject
+  readonly run?: string
+  readonly chain: {
+    readonly records: number
+    readonly signed?: { readonly sequence: number; readonly at: number; readonly key: string }
+  }
   readonly explanation?: {
     readonly operations: readonly Json[]
     readonly policyVersion?: number
@@ -132,6 +139,41 @@ export interface RunDetail {
   readonly transcript: readonly TranscriptNode[]
   readonly calls: readonly CallRow[]
   readonly children: readonly StoredRun[]
+  readonly files: readonly { readonly path: string; readonly action: string; readonly call: string }[]
+  readonly artifacts: readonly {
+    readonly digest: string
+    readonly name?: string
+    readonly mimeType: string
+    readonly bytes: number
+    readonly call: string
+  }[]
+  readonly approvals: readonly {
+    readonly call: string
+    readonly tool: string
+    readonly at: number
+    readonly decision: string
+    readonly by?: string
+    readonly reason?: string
+  }[]
+}
+
+/** What the replay of a run found. */
+export interface RunReplay {
+  readonly turns: number
+  readonly calls: number
+  readonly replayed: number
+  readonly skipped: readonly { readonly call?: string; readonly tool?: string; readonly reason: string }[]
+  readonly divergence?: {
+    readonly run: string
+    readonly turn?: number
+    readonly call?: string
+    readonly tool?: string
+    readonly differences: readonly {
+      readonly what: string
+      readonly recorded: string
+      readonly now: string
+    }[]
+  }
 }
 
 /** Who is logged in; undefined until that is known, null if they are not. */

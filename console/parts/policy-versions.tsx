@@ -25,7 +25,7 @@ export function PolicyVersions({ saved, onBack }: PolicyVersionsProps) {
       {answer?.versions.length === 0 && <p class="empty">There is no policy file yet.</p>}
       {answer !== undefined && answer.versions.length > 0 && (
         <table class="words" aria-label="Versions of the policy file">
-          <TableHead columns={[['Version', 'number'], 'When', 'Who', 'Lines', '']} />
+          <TableHead columns={[['Version', 'number'], 'When', 'Who', 'Lines', 'Text']} />
           <tbody>
             {answer.versions.map(({ version, at, by, reason, added, removed }) => (
               <tr key={version}>

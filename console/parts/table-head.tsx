@@ -7,8 +7,6 @@ export function TableHead({ columns }: { columns: readonly Column[] }) {
       <tr>
         {columns.map((column) => {
           const [name, kind] = typeof column === 'string' ? [column, undefined] : column
-          // Above buttons; an empty head would be announced.
-          if (name === '') return <td key={name} />
           return (
             <th key={name} scope="col" class={kind}>
               {name}

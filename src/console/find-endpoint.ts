@@ -3,9 +3,12 @@ import { accessEndpoints } from './api/access.ts'
 import { approvalEndpoints } from './api/approvals.ts'
 import { budgetEndpoints } from './api/budgets.ts'
 import { callEndpoints } from './api/calls.ts'
+import { evidenceFileEndpoints } from './api/records/evidence-files.ts'
 import { evidenceEndpoints } from './api/evidence.ts'
 import { ownEndpoints } from './api/me.ts'
 import { overviewEndpoints } from './api/overview.ts'
+import { runReplayEndpoints } from './api/records/run-replay.ts'
+import { sessionEndpoints } from './api/records/sessions.ts'
 import { policyEndpoints } from './api/policy.ts'
 import { policyVersionEndpoints } from './api/policy-versions.ts'
 import { runEndpoints } from './api/runs.ts'
@@ -20,12 +23,15 @@ export const endpoints: readonly Endpoint[] = [
   ...ownEndpoints,
   ...approvalEndpoints,
   ...callEndpoints,
+  ...sessionEndpoints,
   ...runEndpoints,
+  ...runReplayEndpoints,
   ...toolEndpoints,
   ...serverEndpoints,
   ...serverChangeEndpoints,
   ...stopEndpoints,
   ...evidenceEndpoints,
+  ...evidenceFileEndpoints,
   ...overviewEndpoints,
   ...budgetEndpoints,
   ...policyEndpoints,

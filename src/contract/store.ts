@@ -9,7 +9,7 @@ import type { ArtifactSink } from './services/sandbox.ts'
 export interface Entry {
   record: EvidenceRecord
   body: string | null
-  /** The JSON text of the record, if whoever made it has it already. */
+  /** The JSON text of the record, if its maker has it already. */
   text?: string
 }
 

@@ -16,7 +16,7 @@ test('a bag has what was put in and not taken out, whatever the order', () => {
   expect([bag.empty(), bag.size]).toEqual([['d'], 0])
 })
 
-test('whoever goes through a bag does not meet what is taken out meanwhile', () => {
+test('a walk through a bag does not meet what is taken out meanwhile', () => {
   const bag = new Bag<number>()
   const added = [1, 2, 3, 4].map((thing) => bag.add(thing))
   const met: number[] = []

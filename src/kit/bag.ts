@@ -33,7 +33,8 @@ export class Bag<Thing> {
 
   /** What is in there now, but for what is taken out meanwhile. */
   *[Symbol.iterator](): Generator<Thing> {
-    for (const one of [...this.#things]) if (this.#things[one.at] === one) yield one.thing
+    const now = [...this.#things]
+    for (const one of now) if (this.#things[one.at] === one) yield one.thing
   }
 
   /** The same, which is taken out. */

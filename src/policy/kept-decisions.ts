@@ -38,7 +38,7 @@ export function createKeptDecisions(
 function isAlike(facts: DecisionFacts, rules: RuleIndex): boolean {
   const { principal, definition, operations, granted, ancestors, skills } = facts
   if (granted !== undefined || ancestors !== undefined || skills !== undefined) return false
-  // Whoever can change it may have.
+  // It may have been changed since.
   if (!Object.isFrozen(principal)) return false
   if (operations === undefined) return true
   return operations.length === 0 && rules.rulesFor(definition).openByInput.length === 0

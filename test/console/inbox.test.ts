@@ -2,7 +2,8 @@ import { userInfo } from 'node:os'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { handrail } from '../support/command-line.ts'
-import { enter, findFaults, keepBrowser, openPage, startConsole } from '../support/console.ts'
+import { enter, keepBrowser, openPage, startConsole } from '../support/console.ts'
+import { findFaults } from '../support/find-faults.ts'
 import { refundOf } from '../support/shop.ts'
 
 const browser = keepBrowser()

@@ -55,7 +55,7 @@ test('who fits no rule does not get in, is told what to ask for, and whatever th
 })
 
 test('a visit outlives a restart, holds by the rules of now, and ends with them', async () => {
-  const { origin, place, gatewayOf, options, server } = await startTeamConsole({
+  const { origin, place, gatewayOf, options, server, shop } = await startTeamConsole({
     rules,
     accounts,
     own: { 'policy.json': policy },
@@ -81,6 +81,9 @@ test('a visit outlives a restart, holds by the rules of now, and ends with them'
   await expect.poll(roles).toHaveLength(2)
   change({ clientId: 'another' })
   await expect.poll(roles).toBe(401)
+  const noted = (): string[] =>
+    [...shop.runtime.store.records({ tenant: '', kind: 'note' })].map(({ text }) => text)
+  await expect.poll(noted).toContainEqual(expect.stringMatching(/"access_changed".*console changed/))
   change({ clientSecret: 'NOT_SET' })
   await again.server.saw('"NOT_SET" has no secret of the client')
   expect(await roles()).toBe(401)

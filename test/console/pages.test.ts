@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os'
 import { expect, test } from 'vitest'
-import { findFaults, keepBrowser, openPage, startConsole } from '../support/console.ts'
+import { keepBrowser, openPage, startConsole } from '../support/console.ts'
+import { findFaults } from '../support/find-faults.ts'
 import { call, handrail } from '../support/command-line.ts'
 import { makeFixtureServer } from '../support/upstreams.ts'
 import { startServer } from '../support/start-command.ts'

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import axe from 'axe-core'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import { atEnd, keepOpen } from './at-end.ts'
 import { makePlace, type Place } from './command-line.ts'
@@ -78,10 +77,11 @@ export async function visit(origin: string, cookie: string) {
 export async function askApi(origin: string, path: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(`${origin}/api${path}`, init)
   const text = await response.text()
+  const isLines = response.headers.get('content-type') === 'application/jsonl'
   return {
     status: response.status,
     headers: response.headers,
-    body: text === '' ? undefined : JSON.parse(text),
+    body: text === '' ? undefined : isLines ? { text } : JSON.parse(text),
   }
 }
 
@@ -123,13 +123,4 @@ export async function openPage(
   })
   await page.goto(link)
   return { page, requests, faults }
-}
-
-/** What axe finds wrong with a page as it stands. */
-export async function findFaults(page: Page): Promise<unknown[]> {
-  await page.evaluate(axe.source)
-  return page.evaluate(async () => {
-    const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run()
-    return violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)])
-  })
 }

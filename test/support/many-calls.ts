@@ -25,7 +25,7 @@ function entriesOf(index: number, { first, tenant }: { first: number; tenant: st
   const about = {
     tenant,
     session: `ses_${String(Math.floor(index / perSession)).padStart(12, '0')}`,
-    call: `call_${String(index).padStart(14, '0')}`,
+    call: `call_${tenant}_${String(index).padStart(10, '0')}`,
     tool: tools[index % tools.length] ?? 'code.read_file',
   }
   const begin: BeginRecord = {

@@ -2,7 +2,6 @@ import { userInfo } from 'node:os'
 import { loadConfiguration } from '../../config/load-configuration.ts'
 import { gatewayPath } from '../../config/gateway-parts.ts'
 import { loadGateway } from '../../config/load-gateway.ts'
-import type { PolicyBook } from '../../config/policy-file/policy-book.ts'
 import type { Presentation } from '../../contract/base/call.ts'
 import type { Runtime, SessionOptions } from '../../contract/runtime.ts'
 import type { A2aEndpoint } from '../../a2a/server/create-a2a-endpoint.ts'
@@ -33,7 +32,6 @@ import { createOperatorLog } from '../terminal/tell-operator.ts'
 import { createTerminalApprover } from '../terminal/terminal-approver.ts'
 import { createTerminalElicitation } from '../terminal/terminal-elicitation.ts'
 import { UsageError } from '../base/usage-error.ts'
-import { messageOf } from '../../kit/text/message-of.ts'
 import { beforeAbort } from '../../kit/time/before-abort.ts'
 import { showLine } from '../base/show-safely.ts'
 import {
@@ -185,6 +183,7 @@ async function serveOverHttp(
     agentModel,
     namedModels: named,
   })
+  const { openVersions } = await import('../setup/open-versions.ts')
   const { book, keepVersion } = await openVersions(places, runtime)
   const following: { close(): unknown }[] = [
     files.follow(runtime, keepVersion),
@@ -194,6 +193,7 @@ async function serveOverHttp(
   const { serveHttp } = await import('../../mcp/server/http/serve-http.ts')
   const { prepareList } = await import('../../mcp/server/methods/prepare-list.ts')
   const { inviteToConsole, openConsole } = await import('../setup/open-console.ts')
+  const { createReplayer } = await import('../run/replay-kept-run.ts')
   try {
     const tools = await checkCaller(runtime, about)
     await prepareList({ runtime, ...about })
@@ -201,7 +201,8 @@ async function serveOverHttp(
     if (webhooks.length > 0) following.push(await startWebhooks(runtime, { webhooks, places }))
     growYoungGeneration()
     const peers = a2a && (await openPeerDoor(runtime, { a2a, asksHere: approve !== undefined }))
-    const site = openConsole(runtime, { places, servers, gateway, book })
+    const replay = createReplayer(runtime.store, places)
+    const site = openConsole(runtime, { places, servers, gateway, book, replay, keys: presentKeyNames() })
     const server = await serveHttp({
       runtime,
       servers,
@@ -236,23 +237,6 @@ async function serveOverHttp(
     await runtime.close()
     stop.release()
   }
-}
-
-/** The versions of the policy file. What stands in it now is one of them, also if it was written by hand. */
-async function openVersions(
-  { home }: Places,
-  { store }: Runtime,
-): Promise<{ book: PolicyBook; keepVersion: () => Promise<void> }> {
-  const { openPolicyBook } = await import('../../config/policy-file/policy-book.ts')
-  const book = openPolicyBook({ home, store, checker: createSchemaChecker() })
-  const keepVersion = (): Promise<void> =>
-    book.notice().catch((error: unknown) => {
-      process.stderr.write(
-        `handrail: the version of the policy was not kept: ${showLine(messageOf(error))}\n`,
-      )
-    })
-  await keepVersion()
-  return { book, keepVersion }
 }
 
 interface Doors {

@@ -5,7 +5,7 @@ import { matchPattern } from '../../kit/match/match-pattern.ts'
 import { answerProblem } from '../base/answers.ts'
 import { endpoint, type Asked, type Endpoint, type Question } from '../base/endpoint.ts'
 import { mayDo, sees, type Visitor } from '../base/roles.ts'
-import type { Visit } from '../entry/visits.ts'
+import type { Visit } from '../base/visit.ts'
 import { access, type Access } from './access-row.ts'
 
 const show = endpoint({

@@ -99,7 +99,7 @@ const budgets = endpoint({
   },
   async run({ visitor, query, tenants: [tenant = ''], parts: { runtime } }) {
     const actor = query.get('actor') ?? visitor.actor
-    // A person of a login is no actor of calls.
+    // A person who logged in makes no calls as an actor.
     if (actor === visitor.actor && !isId(actor)) return { tenant, actor, budgets: [] }
     const session = await refusingSetup(() => runtime.session({ tenant, actor }), 404)
     if (session instanceof Response) return session

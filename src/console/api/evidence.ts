@@ -42,6 +42,10 @@ const notes = endpoint({
   query: {
     limit: `At most so many, up to ${mostRows}. Default: 50.`,
     before: 'The `next` of the page before.',
+    event: 'Only those of this event.',
+    actor: 'Only what this actor did.',
+    tool: 'A pattern of names of tools.',
+    session: 'Only of this session.',
   },
   answer: {
     type: 'object',
@@ -54,7 +58,11 @@ const notes = endpoint({
   run({ query, tenants, parts: { runtime } }) {
     const page = readPage(query, 50)
     if (page instanceof Response) return page
-    const found = findNotes(runtime.store, { tenants, ...page })
+    const named = ['event', 'actor', 'tool', 'session'].flatMap((name) => {
+      const value = query.get(name)
+      return value === null || value === '' ? [] : [[name, value]]
+    })
+    const found = findNotes(runtime.store, { tenants, ...page, ...Object.fromEntries(named) })
     return {
       notes: found.map(toNoteRow),
       ...(found.length === page.limit && { next: writeCursor(found, page.before) }),
@@ -108,7 +116,7 @@ function tenantsToVerify(visitor: Visitor): readonly string[] {
 async function verifyAll({ visitor, tenants, parts }: Asked): Promise<Verified> {
   const found: Verified[] = []
   for (const tenant of tenants) {
-    const verified = await parts.verify(tenant === everyTenant ? undefined : tenant)
+    const verified = await parts.verifier.verify(tenant === everyTenant ? undefined : tenant)
     found.push(toVerified(verified, visitor))
     if (!verified.ok) break
   }
@@ -156,4 +164,28 @@ function toVerified(
   }
 }
 
-export const evidenceEndpoints: readonly Endpoint[] = [chains, notes, verify]
+const progress = endpoint({
+  method: 'GET',
+  path: '/api/evidence/progress',
+  summary: 'How far the verification that runs has come, of what you see.',
+  role: 'viewer',
+  reach: 'each',
+  answer: {
+    type: 'object',
+    properties: {
+      records: { type: 'integer', description: 'Held against their chain by now. Absent if none runs.' },
+      of: { type: 'integer' },
+    },
+  },
+  run({ visitor, tenants: seen, parts: { runtime, verifier } }) {
+    const found = verifier.progress()
+    const isSeen =
+      mayDo(visitor, 'viewer', everyTenant) || (found?.tenant !== undefined && seen.includes(found.tenant))
+    if (found === undefined || !isSeen) return {}
+    const tenants = found.tenant === undefined ? runtime.store.tenants() : [found.tenant]
+    const of = tenants.reduce((sum, tenant) => sum + (runtime.store.head(tenant)?.sequence ?? 0), 0)
+    return { records: found.records, of }
+  },
+})
+
+export const evidenceEndpoints: readonly Endpoint[] = [chains, notes, verify, progress]

@@ -24,7 +24,7 @@ export function findReach({ role, reach }: Endpoint, question: Question): readon
   )
 }
 
-/** What another tenant has, and whether there is such a tenant, is nobody else's to know. */
+/** What another tenant has, and whether there is such a tenant, is for its own people to know. */
 export const notSeen = 'You see nothing of that tenant.'
 
 function refuse(detail: string): Response {

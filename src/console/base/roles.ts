@@ -20,7 +20,7 @@ export interface Visitor {
   readonly stands: () => boolean
 }
 
-/** Whoever has roles. */
+/** Who has roles. */
 export type Holder = Pick<Visitor, 'roles'>
 
 /** What a person is in a tenant; undefined if they are nothing there, and see nothing of it. */

@@ -90,7 +90,7 @@ async function begin(request: Request, login: Login, { entry, isAnew }: Beginnin
   }
 }
 
-/** All three follow from the secret in the cookie of the browser, and nobody without the store can tell one from the other. */
+/** All three follow from the secret in the cookie of the browser, and only the store can tell one from the other. */
 function toSecrets(secret: string, { store }: Entry): LoginSecrets {
   const of = (what: string): string => store.digest(`console\nlogin\n${what}\n${secret}`)
   return { state: of('state'), nonce: of('nonce'), verifier: of('verifier') }
@@ -129,7 +129,7 @@ async function finish(request: Request, login: Login, { entry, search }: Finishi
   const { issuer, clientId: client, rules, actorClaim = 'sub' } = login.options
   const subject = findClaim(claims, actorClaim)
   if (typeof subject !== 'string' || subject === '' || subject.length > 255) return noName(login, actorClaim)
-  // No id of an actor has a "#", and no issuer: nobody else has this name.
+  // No id of an actor has a "#", and no issuer: this name is theirs alone.
   const actor = `${issuer}#${encodeURIComponent(subject)}`
   const person: Person = { issuer, client, claims: pickClaims(claims, rules) }
   const name = nameOf(claims, subject)

@@ -8,7 +8,7 @@ export interface EntryPage {
   readonly again?: { readonly text: string; readonly path: '/enter/login' | '/enter/login?anew=1' }
 }
 
-/** A page of its own, without a script: who sees it is nobody here yet. */
+/** A page of its own, without a script: who sees it has not got in. */
 export function answerEntryPage({ status, title, texts, again }: EntryPage): Response {
   const paragraphs = texts.map((text) => `<p>${escape(text)}</p>`).join('\n')
   const link = again === undefined ? '' : `<p><a href="${again.path}">${escape(again.text)}</a></p>`

@@ -2,18 +2,16 @@ import { randomBytes } from 'node:crypto'
 import type { ConsoleLogin } from '../../contract/mcp/console-login.ts'
 import type { Store } from '../../contract/store.ts'
 import { isDocumentChanged } from '../../kit/result/is-document-changed.ts'
-import type { Roles, Visitor } from '../base/roles.ts'
+import type { Roles } from '../base/roles.ts'
+import type { CurrentVisits, Visit } from '../base/visit.ts'
 import { isCurrent, toKept, type Guest, type Kept } from './kept-guest.ts'
 import { toRoles } from './login-rules.ts'
 import { toVisitNote } from './visit-note.ts'
 
 type VisitStore = Pick<Store, 'append' | 'documents' | 'digest'>
 
-/** A visit that goes on. */
-export type Visit = Visitor & { readonly visit: string; readonly since: number }
-
 /** The visits of people to the console, in the store: they outlive the process, and any process on the store knows them. */
-export interface Visits {
+export interface Visits extends CurrentVisits {
   /** The secret of a link that lets this guest in, once. */
   invite(guest: Guest): Promise<string>
   /** Begins a visit with the secret of a link, and returns that of the visit; undefined if the link was used, has expired, or never was. */
@@ -22,10 +20,6 @@ export interface Visits {
   begin(guest: Guest, login: string): Promise<string | undefined>
   /** Undefined if there never was such a visit, it is over, or the rules of now do not let its person in. */
   find(secret: string): Visit | undefined
-  /** All that go on, the newest first. */
-  list(): readonly Visit[]
-  /** Ends a visit, if it goes on. */
-  end(visit: Pick<Visit, 'visit'>, by: string): Promise<void>
 }
 
 const linkMs = 10 * 60_000

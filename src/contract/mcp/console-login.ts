@@ -6,7 +6,7 @@ export type ConsoleRole = (typeof consoleRoles)[number]
 /** Stands for every tenant, those to come and what is of no tenant too. No tenant has this name. */
 export const everyTenant = '*'
 
-/** Gives a role to the persons whose claim has a value. */
+/** Grants a role to the persons whose claim has a value. */
 export interface ConsoleRule {
   /** The name of the claim; from "/" on a JSON pointer into the claims. */
   claim: string

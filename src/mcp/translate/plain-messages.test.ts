@@ -5,9 +5,10 @@ import { rounds } from '../../../test/support/rounds.ts'
 import { isPlainAnswer, isPlainCall, isPlainResult } from './plain-messages.ts'
 
 const names = fc.constantFrom(
-  ...['name', 'arguments', '_meta', 'task', 'requestState', 'inputResponses', '__proto__', 'text', 'type'],
-  ...['content', 'isError', 'structuredContent', 'progressToken', 'jsonrpc', 'id', 'method', 'params'],
-  ...['io.modelcontextprotocol/related-task', 'io.modelcontextprotocol/clientInfo', 'x', 'resultType'],
+  ...'name arguments _meta task requestState inputResponses __proto__ text type content isError'.split(' '),
+  ...'structuredContent progressToken jsonrpc id method params x resultType'.split(' '),
+  'io.modelcontextprotocol/related-task',
+  'io.modelcontextprotocol/clientInfo',
 )
 const anything = fc.oneof(
   { weight: 3, arbitrary: fc.jsonValue({ maxDepth: 2 }) },

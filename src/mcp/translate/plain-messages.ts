@@ -74,17 +74,19 @@ export interface PlainAnswer extends JSONRPCResultResponse {
   readonly result: JsonObject
 }
 
-/** Whether a message that was parsed as JSON answers a request with a result. What failed is for the SDK to read. */
+/** Whether a message that was parsed as JSON answers a request with a result, which the SDK would hand on as it stands. */
 export function isPlainAnswer(message: unknown): message is PlainAnswer {
   if (!isPlainObject(message) || message['jsonrpc'] !== '2.0') return false
   const { id, result } = message
-  if (!Number.isSafeInteger(id) || !isOwnObject(result)) return false
+  if (!isWhole(id) || !isOwnObject(result)) return false
   const { _meta: meta } = result
+  if (Object.hasOwn(result, 'resultType')) return false
   return (meta === undefined || isPlainMeta(meta)) && hasOnly(message, answerFields)
 }
 
-const isId = (value: unknown): value is string | number =>
-  typeof value === 'string' || Number.isSafeInteger(value)
+const isWhole = (value: unknown): value is number => Number.isSafeInteger(value)
+
+const isId = (value: unknown): value is string | number => typeof value === 'string' || isWhole(value)
 
 /** The SDK leaves out a field of this name. */
 const isOwnObject = (value: unknown): value is Record<string, unknown> =>

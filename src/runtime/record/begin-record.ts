@@ -11,9 +11,8 @@ import { redactorOf } from './treatments.ts'
 /** The begin of a call, with everything that is known by now: its record, its text, and the body that is kept beside it. */
 export function toBegin(
   state: Halted['state'],
-  startedAt: number,
+  { startedAt, reserved }: { startedAt: number; reserved?: BeginRecord['reserved'] },
   scope: CallScope,
-  reserved?: BeginRecord['reserved'],
 ): BeginEntry {
   const begin = toUsual(state, startedAt, scope)
   const rest = toRest(state, scope)

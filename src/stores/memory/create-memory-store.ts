@@ -74,14 +74,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     writer,
     durable: false,
     readOnly: undefined,
-    append(entries, changes) {
-      try {
-        write(entries, changes)
-        return undefined
-      } catch (error) {
-        return Promise.reject(error)
-      }
-    },
+    append: (entries, changes) => rejecting(() => write(entries, changes)),
     records: (query) => selectRecords(chains, query),
     countEnds: ({ tenant, since, until }) =>
       countEnds(selectRecords(chains, { tenant, kind: 'end', since }), until),
@@ -161,7 +154,7 @@ function* selectRecords(
     }
 }
 
-/** Picks what is old and has a body that nobody needs. */
+/** Picks what is old and has a body that no call needs any more. */
 function isOld(at: number, isNeeded: (record: StoredRecord) => boolean): (record: StoredRecord) => boolean {
   return (record) => record.body !== null && timeOf(record.text) < at && !isNeeded(record)
 }
@@ -177,6 +170,16 @@ function chainsOf(chains: ReadonlyMap<string, MemoryChain>, tenant: string | und
 /** When the record with this text was made, in milliseconds since the epoch. */
 function timeOf(text: string): number {
   return readRecord(text).at
+}
+
+/** What is thrown is for those who wait. */
+function rejecting(work: () => void): Promise<never> | undefined {
+  try {
+    work()
+    return undefined
+  } catch (error) {
+    return Promise.reject(error)
+  }
 }
 
 function failure(message: string): ToolFailure {

@@ -38,7 +38,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 }
 
 function createStore(parts: StoreParts): Store {
-  const { db, description, condition, sealing, writes, writers, keys, facts, documents } = parts
+  const { db, description, condition, sealing, writers, keys, facts, documents } = parts
   const { budgets, log, now } = parts
   const { guarded } = condition
   const group = createStoreGroup(parts)
@@ -108,18 +108,19 @@ function createStore(parts: StoreParts): Store {
         ? guarded(() => findForgeries(db, sealing.sealer))
         : [sealing.keyProblem],
     countPrunable: (before) => guarded(() => countPrunable(db, { ...before, now: now() })),
-    prune: (before) =>
-      writing(() => {
-        const pruned = pruneBodies(db, writes, { ...before, now: now() })
-        if (pruned > 0) log.syncNow()
-        return pruned
-      }),
+    prune: (before) => writing(() => prune(parts, before)),
     close: once(async () => {
       closed = true
       await group.settled()
       closeParts(parts)
     }),
   }
+}
+
+function prune({ db, writes, log, now }: StoreParts, before: Parameters<Store['prune']>[0]): number {
+  const pruned = pruneBodies(db, writes, { ...before, now: now() })
+  if (pruned > 0) log.syncNow()
+  return pruned
 }
 
 function closeParts({ db, condition, ledger, budgets, writers, log }: StoreParts): void {

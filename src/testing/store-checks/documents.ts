@@ -100,7 +100,7 @@ export const documentChecks: Checks = {
     // What changes it in one append, the next change of the same append finds.
     await assertChanged(store.append([], { documents: [step('a', 2), { ...step('a', 3), was: { n: 1 } }] }))
     assert.deepEqual(values(store), { a: { n: 1 } })
-    const changes = [2, 3, 4].map((n) =>
+    const changes = [2, 3, 4].map(async (n) =>
       store.append([], { documents: [{ ...step('a', n), was: { n: 1 } }, step(`b${n}`, n)] }),
     )
     const settled = await Promise.allSettled(changes)

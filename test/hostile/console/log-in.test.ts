@@ -85,16 +85,19 @@ test('a code that was stolen is of no use to another browser that began a log-in
   await expectNoEntry(thief.get(own.href), doesNotFit)
 })
 
+const without = (claims: JWTPayload, name: string): JWTPayload =>
+  Object.fromEntries(Object.entries(claims).filter(([each]) => each !== name))
+
 type Sign = (claims: JWTPayload) => Promise<string>
 const forgeries: { readonly [what: string]: (claims: JWTPayload, sign: Sign) => Promise<string> } = {
   'with another nonce': (claims, sign) => sign({ ...claims, nonce: 'A'.repeat(43) }),
-  'without a nonce': ({ nonce: _, ...claims }, sign) => sign(claims),
+  'without a nonce': (claims, sign) => sign(without(claims, 'nonce')),
   'for another client': (claims, sign) => sign({ ...claims, aud: 'another' }),
   'for several clients, made for another': (claims, sign) =>
     sign({ ...claims, aud: [clientId, 'another'], azp: 'another' }),
   'of another issuer': (claims, sign) => sign({ ...claims, iss: 'https://evil.example' }),
   'that has expired': (claims, sign) => sign({ ...claims, exp: Math.floor(Date.now() / 1_000) - 300 }),
-  'without a subject': ({ sub: _, ...claims }, sign) => sign(claims),
+  'without a subject': (claims, sign) => sign(without(claims, 'sub')),
   'signed with another key': async (claims) => {
     const { privateKey } = await generateKeyPair('ES256')
     return new SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid: 'own' }).sign(privateKey)

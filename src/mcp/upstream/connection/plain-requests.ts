@@ -1,6 +1,7 @@
 import type * as SdkModule from '@modelcontextprotocol/client'
-import type { JSONRPCMessage, Progress, RequestOptions } from '@modelcontextprotocol/client'
+import type { JSONRPCMessage, RequestOptions } from '@modelcontextprotocol/client'
 import type { JsonObject } from '../../../contract/base/json.ts'
+import { readJsonObject } from '../../../kit/json/is-json-object.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { isPlainAnswer } from '../../translate/plain-messages.ts'
 
@@ -33,7 +34,7 @@ const firstId = 1_000_000_000
 const lastId = 2 ** 31 - 1
 
 export function createPlainRequests(
-  sdk: Pick<typeof SdkModule, 'ProtocolError' | 'SdkError' | 'SdkErrorCode'>,
+  sdk: typeof SdkModule,
   send: (message: JSONRPCMessage) => Promise<void>,
 ): PlainRequests {
   const { ProtocolError, SdkError, SdkErrorCode } = sdk
@@ -70,6 +71,28 @@ export function createPlainRequests(
       signal?.removeEventListener('abort', onAbort)
     }
   }
+  /** An error, progress, or a result that has more than most: the SDK reads what it is. */
+  const readInFull = (message: Record<string, unknown>): boolean => {
+    if (message['method'] === 'notifications/progress') {
+      const read = sdk.specTypeSchemas.ProgressNotification['~standard'].validate(message)
+      if ('then' in read || read.issues !== undefined) return false
+      const { progressToken, ...progress } = read.value.params
+      const onprogress = waiting.get(Number(progressToken))?.onprogress
+      onprogress?.(progress)
+      return onprogress !== undefined
+    }
+    const found = waiting.get(Number(message['id']))
+    if (found === undefined) return false
+    if (sdk.isJSONRPCResultResponse(message)) {
+      const { resultType: _, ...result } = readJsonObject(message.result)
+      found.resolve(result)
+      return true
+    }
+    if (!sdk.isJSONRPCErrorResponse(message)) return false
+    const { code, message: why, data } = message.error
+    found.reject(ProtocolError.fromError(code, why, data))
+    return true
+  }
   return {
     request,
     take(message) {
@@ -78,21 +101,11 @@ export function createPlainRequests(
         found?.resolve(message.result)
         return found !== undefined
       }
-      if (!isPlainObject(message)) return false
-      const failed = readError(message)
-      if (failed !== undefined) {
-        const found = waiting.get(failed.id)
-        found?.reject(ProtocolError.fromError(failed.code, failed.message, failed.data))
-        return found !== undefined
-      }
-      const reported = readProgress(message)
-      const onprogress = reported && waiting.get(reported.token)?.onprogress
-      if (reported !== undefined) onprogress?.(reported.progress)
-      return onprogress !== undefined
+      return isPlainObject(message) && readInFull(message)
     },
     close() {
       const gone = new SdkError(SdkErrorCode.ConnectionClosed, 'Connection closed')
-      for (const { reject } of waiting.values()) reject(gone)
+      for (const each of waiting.values()) each.reject(gone)
     },
   }
 }
@@ -100,23 +113,4 @@ export function createPlainRequests(
 function withToken(params: JsonObject, progressToken: number): JsonObject {
   const meta = params['_meta']
   return { ...params, _meta: { ...(isPlainObject(meta) && meta), progressToken } }
-}
-
-function readError({ jsonrpc, id, error }: Record<string, unknown>) {
-  if (jsonrpc !== '2.0' || typeof id !== 'number' || !isPlainObject(error)) return undefined
-  const { code, message, data } = error
-  if (!Number.isSafeInteger(code) || typeof code !== 'number' || typeof message !== 'string') return undefined
-  return { id, code, message, data }
-}
-
-function readProgress({ jsonrpc, method, params }: Record<string, unknown>) {
-  if (jsonrpc !== '2.0' || method !== 'notifications/progress' || !isPlainObject(params)) return undefined
-  const { progressToken: token, progress, total, message } = params
-  if (typeof token !== 'number' || typeof progress !== 'number') return undefined
-  const told: Progress = {
-    progress,
-    ...(typeof total === 'number' && { total }),
-    ...(typeof message === 'string' && { message }),
-  }
-  return { token, progress: told }
 }

@@ -112,7 +112,8 @@ function toTakenBegin(
   { startedAt, taken }: { startedAt: number; taken: Taken },
   scope: CallScope,
 ): BeginEntry {
-  return toBegin(approved, startedAt, scope, taken.budget && toReserved(taken.budget))
+  const reserved = taken.budget && { reserved: toReserved(taken.budget) }
+  return toBegin(approved, { startedAt, ...reserved }, scope)
 }
 
 function started(

@@ -152,7 +152,7 @@ function isWithoutBegin(ended: Ended): boolean {
 function toRecords(ended: Ended, { result, body, startedAt, now, spent }: Ending, scope: CallScope): Entry[] {
   const state = stateOf(ended)
   const records: Entry[] = []
-  if (isWithoutBegin(ended)) records.push(toBegin(state, startedAt, scope))
+  if (isWithoutBegin(ended)) records.push(toBegin(state, { startedAt }, scope))
   const note = toNote(result, scope, now)
   if (note !== undefined) records.push({ record: note, body: null })
   const outlived = isHalted(ended) && ended.outlived !== undefined

@@ -110,15 +110,15 @@ interface Following {
 function follow(admitted: Admitted, about: Following): Promise<Ran | Halted> {
   const { returned, spentMs, watch, context } = about
   const leftMs = admitted.allowance.timeoutMs - spentMs
-  const done = (value: unknown): Ran | Halted => {
+  const ended = (value: unknown): Ran | Halted => {
     watch.answer()
     free(admitted, watch)
     const isLate = leftMs < 0 || watch.ended !== undefined
     return toRan(admitted, value, isLate ? tooLate(value, admitted) : undefined)
   }
   return watch.firstOf(returned, Math.max(0, leftMs)).then(
-    (first) => (first === 'ended' ? followEnd(admitted, about) : done(first.value)),
-    (error: unknown) => done(new Thrown(explainThrown(error, context))),
+    (first) => (first === 'ended' ? followEnd(admitted, about) : ended(first.value)),
+    (error: unknown) => ended(new Thrown(explainThrown(error, context))),
   )
 }
 
