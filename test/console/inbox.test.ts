@@ -1,4 +1,5 @@
 import { userInfo } from 'node:os'
+import type { StepResult } from 'handrail/approvals'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { handrail } from '../support/command-line.ts'
@@ -15,7 +16,7 @@ async function startInbox() {
   const { place, origin, shop } = started
   const askAll = async (orders: readonly string[], as: object = { actor: 'ann' }) => {
     const session = shop.runtime.session(as)
-    const steps = []
+    const steps: StepResult[] = []
     for (const [index, order] of orders.entries())
       steps.push(await session.step([refundOf(`call-${index}`, order)]))
     const approvals = steps.flatMap(({ waiting }) => waiting.map(({ approval }) => approval))
@@ -28,6 +29,22 @@ async function startInbox() {
     (await handrail(place, ['console', '--port', new URL(origin).port])).stdout.trim()
   return { ...started, askAll, linkOf }
 }
+
+/** Writes what a browser is told to notify and to play into `told`, and lets it do so. */
+const tellNotices = `
+  globalThis.told = []
+  globalThis.Notification = new Proxy(Notification, {
+    construct(target, given) {
+      told.push([given[0], given[1].body])
+      return Reflect.construct(target, given)
+    },
+  })
+  const { start } = OscillatorNode.prototype
+  OscillatorNode.prototype.start = function (when) {
+    told.push('tone')
+    start.call(this, when)
+  }
+`
 
 const picksOf = (page: Page) => page.getByRole('checkbox', { name: /together with others/ })
 const batchOf = (page: Page) => page.getByRole('list', { name: 'Decided together' })
@@ -142,21 +159,7 @@ test('notices and the sound are off until they are turned on, say no more than w
   const { link, askAll, origin } = await startInbox()
   const { page, faults } = await openPage(browser(), link)
   await page.context().grantPermissions(['notifications'], { origin })
-  await page.addInitScript(() => {
-    const told: unknown[] = []
-    Object.assign(globalThis, { told })
-    globalThis.Notification = new Proxy(Notification, {
-      construct(target, given: [string, NotificationOptions]) {
-        told.push([given[0], given[1].body])
-        return Reflect.construct(target, given) as Notification
-      },
-    })
-    const start = OscillatorNode.prototype.start
-    OscillatorNode.prototype.start = function (this: OscillatorNode, when) {
-      told.push('tone')
-      start.call(this, when)
-    }
-  })
+  await page.addInitScript(tellNotices)
   const told = () => page.evaluate<(string | [string, string])[]>('[...told]')
   const notices = async () => (await told()).filter((each) => typeof each !== 'string')
   /** How many questions were told, several at once or each by itself. */
