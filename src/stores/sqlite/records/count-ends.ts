@@ -34,7 +34,7 @@ function countSummary(
   const start = startOf(after)
   /** By shape and duration. */
   const calls = new Map<number, number>()
-  for (const place of createFinder({ kind: 'end', since })(summary, after - start, before - 1 - start)) {
+  for (const place of createFinder({ kind: 'end', since }).find(summary, after - start, before - 1 - start)) {
     if ((made[place] ?? 0) >= until - from) continue
     const key = (shapeOf[place] ?? 0) * 2 ** 16 + (took[place] ?? 0)
     calls.set(key, (calls.get(key) ?? 0) + 1)

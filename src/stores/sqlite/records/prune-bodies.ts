@@ -69,7 +69,7 @@ function pruneTenant(
 
 /** Where the old records of a tenant are that may have a body. Only those that no summary tells of are read. */
 function findOld({ db, summaries }: Readable, tenant: string, { at }: PruneOptions): number[] {
-  const find = createFinder({})
+  const { find } = createFinder({})
   const read = db.prepare(
     'SELECT sequence FROM records INDEXED BY records_sequence WHERE tenant = ? AND sequence > ? AND sequence < ? ' +
       `AND body IS NOT NULL AND ${member('at')} < ?`,

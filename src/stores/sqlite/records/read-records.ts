@@ -67,18 +67,18 @@ function* readTenant(
     yield* readChain(db, query)
     return
   }
-  const find = createFinder(query)
+  const finder = createFinder(query)
   const read = db.prepare(`SELECT ${recordColumns} FROM records WHERE tenant = ? AND sequence = ?`)
   read.setReturnArrays(true)
   let { limit: left } = query
-  for (const { summary, after, before } of summaries.stretches(query)) {
+  for (const { summary, after, before } of summaries.stretches({ ...query, fits: finder.fits })) {
     if (summary === undefined)
       for (const record of readChain(db, { ...query, after, before, limit: left })) {
         left--
         yield record
       }
     else
-      for (const sequence of sequencesOf(find, { summary, after, before }, query)) {
+      for (const sequence of sequencesOf(finder, { summary, after, before }, query)) {
         const row = read.get(query.tenant, sequence)
         if (row === undefined) continue
         yield toStoredRecord(row)
@@ -94,11 +94,11 @@ function asksOfPlaceOnly({ session, kind, tool, actor, outcome, since }: RecordQ
 
 /** Where the records of a stretch are that a query asks for. */
 function sequencesOf(
-  find: Finder,
+  finder: Finder,
   { summary, after, before }: Stretch & { summary: Summary },
   { newestFirst }: RecordQuery,
 ): number[] {
   const start = startOf(after)
-  const sequences = find(summary, after - start, before - 1 - start).map((place) => start + 1 + place)
+  const sequences = finder.find(summary, after - start, before - 1 - start).map((place) => start + 1 + place)
   return newestFirst === true ? sequences.reverse() : sequences
 }

@@ -1,5 +1,4 @@
-import type { Row } from './summary-table.ts'
-import type { Summary } from './summary.ts'
+import type { Shape, Summary } from './summary.ts'
 
 /** What is asked of the records of a chain. */
 export interface Wanted {
@@ -8,19 +7,24 @@ export interface Wanted {
   /** Made in this time: from its start on, and before its end. */
   since?: number | undefined
   until?: number | undefined
+  /** Whether records of this shape may be asked for. */
+  fits?: (shape: Shape) => boolean
   withBody?: boolean
 }
 
-/** What was read of summaries, so that those which have nothing of what is asked are not read again. */
+/**
+ * What was read of summaries, so that those which have nothing of what is asked are not read again. Of what stands in a chain nothing changes
+ * any more, and bodies only become fewer.
+ */
 export interface KnownSummaries {
-  /** Keeps what a summary says that has its seal. */
-  learn(tenant: string, row: Row, summary: Summary): void
-  /** Whether a summary is known to have nothing of what is asked. */
-  isOutside(row: Row, wanted: Wanted): boolean
+  /** Keeps what the summary with this number says, and how many of its records have a body. */
+  learn(tenant: string, number: number, about: { summary: Summary; bodies: number }): void
+  /** Whether the part with this number is known to have nothing of what is asked. */
+  isOutside(number: number, wanted: Wanted): boolean
 }
 
-interface Known extends Pick<Summary, 'earliest' | 'latest'> {
-  seal: string
+interface Known extends Pick<Summary, 'earliest' | 'latest' | 'shapes'> {
+  hasBodies: boolean
   /** A number for each session, which another session may have too. */
   sessions: Uint32Array
 }
@@ -29,19 +33,21 @@ interface Known extends Pick<Summary, 'earliest' | 'latest'> {
 export function createKnownSummaries(): KnownSummaries {
   const tenants = new Map<string, Map<number, Known>>()
   return {
-    learn(tenant, { number, seal }, { earliest, latest, sessions }) {
+    learn(tenant, number, { summary: { earliest, latest, shapes, sessions }, bodies }) {
       const ofTenant = tenants.get(tenant) ?? new Map<number, Known>()
       tenants.set(tenant, ofTenant)
-      ofTenant.set(number, { seal, earliest, latest, sessions: Uint32Array.from(sessions, toNumber) })
+      const numbers = Uint32Array.from(sessions, toNumber)
+      ofTenant.set(number, { earliest, latest, shapes, sessions: numbers, hasBodies: bodies > 0 })
     },
-    isOutside({ number, bodies, seal }, { tenant, session, since, until, withBody }) {
+    isOutside(number, { tenant, session, since, until, fits, withBody }) {
       const known = tenants.get(tenant)?.get(number)
-      if (known?.seal !== seal) return false
+      if (known === undefined) return false
       return (
-        (withBody === true && bodies === 0) ||
+        (withBody === true && !known.hasBodies) ||
         (since !== undefined && known.latest < since) ||
         (until !== undefined && known.earliest >= until) ||
-        (session !== undefined && !known.sessions.includes(toNumber(session)))
+        (session !== undefined && !known.sessions.includes(toNumber(session))) ||
+        (fits !== undefined && !known.shapes.some(fits))
       )
     },
   }
@@ -50,6 +56,8 @@ export function createKnownSummaries(): KnownSummaries {
 /** The same number for the same text (FNV-1a). */
 function toNumber(text: string): number {
   let number = 0x811c9dc5
-  for (let i = 0; i < text.length; i++) number = Math.imul(number ^ text.charCodeAt(i), 0x01000193)
+  const wellFormed = text.toWellFormed()
+  for (let i = 0; i < wellFormed.length; i++)
+    number = Math.imul(number ^ wellFormed.charCodeAt(i), 0x01000193)
   return number >>> 0
 }

@@ -1,5 +1,5 @@
 import { createKnownSummaries, type Wanted } from './known-summaries.ts'
-import { createSummaryTable, type Row, type SummaryTableOptions } from './summary-table.ts'
+import { createSummaryTable, type SummaryTableOptions } from './summary-table.ts'
 import { recordsPerSummary, type Summary } from './summary.ts'
 
 /** A part of a chain, between these sequences and without them, with a summary of it if there is one. */
@@ -37,50 +37,44 @@ export interface SummariesOptions extends SummaryTableOptions {
   onDue: () => void
 }
 
-/** A reader makes so many summaries at most before it reads. */
-const madeByReader = 4
+/** A reader makes so many summaries at most, each in about five milliseconds. */
+const madeByReader = 8
 
 /** The summaries of this file. */
 export function createSummaries(options: SummariesOptions): Summaries {
   const { db, mayWrite, onDue } = options
   const table = createSummaryTable(options)
   const known = createKnownSummaries()
-  const make = (tenant: string, number: number): boolean => {
-    const made = mayWrite() && !db.isTransaction ? table.build(tenant, number) : undefined
-    return made !== undefined && table.keep(tenant, number, made)
-  }
-  const catchUp = (tenant: string): void => {
-    const { next, whole } = table.reach(tenant)
-    const end = Math.min(whole, next + madeByReader)
-    for (let number = next; number < end; number++) if (!make(tenant, number)) break
-    if (end < whole) onDue()
-  }
-  /** The summary of a row: null if it has nothing of what is asked, undefined if it does not count. */
-  const open = (row: Row, look: Look): Summary | null | undefined => {
-    if (known.isOutside(row, look)) return null
-    let read = table.read(look.tenant, row.number)
-    if (read === undefined && make(look.tenant, row.number)) read = table.read(look.tenant, row.number)
-    if (read === undefined) return undefined
-    known.learn(look.tenant, read, read.summary)
-    return known.isOutside(read, look) ? null : read.summary
+  // A reader in a transaction sees the file as it was, and writes nothing.
+  const make = (tenant: string, number: number): boolean =>
+    mayWrite() && !db.isTransaction && table.make(tenant, number)
+  const read = (tenant: string, number: number): Summary | undefined => {
+    const found = table.read(tenant, number)
+    if (found !== undefined) known.learn(tenant, number, found)
+    return found?.summary
   }
   return {
     *stretches(look) {
-      catchUp(look.tenant)
-      const { after = 0, before = Number.MAX_SAFE_INTEGER, newestFirst = false } = look
-      let rest = { after, before }
-      for (const row of table.rows(look.tenant, { after, before, newestFirst })) {
-        const place = {
-          after: Math.max(after, row.number * recordsPerSummary),
-          before: Math.min(before, (row.number + 1) * recordsPerSummary + 1),
+      const { tenant, after = 0, before = Number.MAX_SAFE_INTEGER, newestFirst = false } = look
+      const first = Math.floor(after / recordsPerSummary)
+      const end = Math.max(first, Math.min(table.whole(tenant), Math.ceil((before - 1) / recordsPerSummary)))
+      const rest = { after: Math.max(after, end * recordsPerSummary), before, summary: undefined }
+      if (newestFirst && !isEmpty(rest)) yield rest
+      let left = madeByReader
+      for (let step = 0; step < end - first; step++) {
+        const number = newestFirst ? end - 1 - step : first + step
+        if (known.isOutside(number, look)) continue
+        let summary = read(tenant, number)
+        if (summary === undefined && left-- > 0 && make(tenant, number)) summary = read(tenant, number)
+        if (known.isOutside(number, look)) continue
+        yield {
+          after: Math.max(after, number * recordsPerSummary),
+          before: Math.min(before, (number + 1) * recordsPerSummary + 1),
+          summary,
         }
-        const gap = newestFirst ? { ...rest, after: place.before - 1 } : { ...rest, before: place.after + 1 }
-        if (!isEmpty(gap)) yield { ...gap, summary: undefined }
-        const summary = open(row, look)
-        if (summary !== null) yield { ...place, summary }
-        rest = newestFirst ? { ...rest, before: place.after + 1 } : { ...rest, after: place.before - 1 }
       }
-      if (!isEmpty(rest)) yield { ...rest, summary: undefined }
+      if (left < 0) onDue()
+      if (!newestFirst && !isEmpty(rest)) yield rest
     },
     makeOne() {
       const due = table.due()

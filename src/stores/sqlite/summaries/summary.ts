@@ -1,4 +1,3 @@
-import type { StoredRecord } from '../../../contract/evidence.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 
 /** So many records of a chain, one after another, have one summary. */
@@ -11,10 +10,15 @@ export function startOf(after: number): number {
 
 /** What lists and figures ask of a record, but its session, time and duration: many records have the same. */
 export interface Shape {
-  readonly kind: StoredRecord['kind']
-  readonly tool: string | undefined
-  readonly actor: string | undefined
-  readonly outcome: string | undefined
+  readonly kind?: string | null | undefined
+  readonly tool?: string | null | undefined
+  readonly actor?: string | null | undefined
+  readonly outcome?: string | null | undefined
+}
+
+/** A summary as it is kept: shapes as JSON texts. */
+interface Columns extends Omit<Summary, 'shapes'> {
+  readonly shapes: readonly string[]
 }
 
 /** What lists and figures ask of the records of one part of a chain, in columns. */
@@ -34,31 +38,28 @@ export interface Summary {
   readonly latest: number
 }
 
-/** Summarises records: of each its kind and session, and its text. */
-export function summarize(records: readonly Pick<StoredRecord, 'kind' | 'session' | 'text'>[]): Summary {
+/** Summarises the records with these texts. */
+export function summarize(texts: readonly string[]): Columns {
   const shapes = createNames()
   const sessions = createNames()
-  const shapeOf = new Uint16Array(records.length)
-  const sessionOf = new Uint16Array(records.length)
-  const took = new Uint16Array(records.length)
-  const made = new Float64Array(records.length)
-  for (const [index, { kind, session, text }] of records.entries()) {
-    const { tool, actor, outcome, at, durationMs } = parseMembers(text)
-    shapeOf[index] = shapes.placeOf(JSON.stringify([kind, ...[tool, actor, outcome].map(toName)]))
-    sessionOf[index] = sessions.placeOf(session)
+  const shapeOf = new Uint16Array(texts.length)
+  const sessionOf = new Uint16Array(texts.length)
+  const took = new Uint16Array(texts.length)
+  const made = new Float64Array(texts.length)
+  for (const [index, text] of texts.entries()) {
+    const { kind, session, tool, actor, outcome, at, durationMs } = parseMembers(text)
+    shapeOf[index] = shapes.placeOf(JSON.stringify([kind, tool, actor, outcome].map(toName)))
+    sessionOf[index] = sessions.placeOf(toName(session) ?? '')
     took[index] = packDuration(typeof durationMs === 'number' ? durationMs : 0)
     made[index] = typeof at === 'number' ? at : Number.NaN
   }
-  return withTimes(
-    { shapes: shapes.all().map(toShape), sessions: sessions.all(), shapeOf, sessionOf, took },
-    made,
-  )
+  return withTimes({ shapes: shapes.all(), sessions: sessions.all(), shapeOf, sessionOf, took }, made)
 }
 
 function withTimes(
-  columns: Omit<Summary, 'made' | 'from' | 'earliest' | 'latest'>,
+  columns: Omit<Columns, 'made' | 'from' | 'earliest' | 'latest'>,
   made: Float64Array,
-): Summary {
+): Columns {
   // What is no record any more was made at no time.
   const first = made.find((at) => !Number.isNaN(at)) ?? 0
   let [earliest, latest] = [first, first]
@@ -89,10 +90,10 @@ export function unpackDuration(packed: number): number {
 }
 
 /** A summary as bytes: a line of JSON, filled up to eight bytes, and its columns behind it. */
-export function encodeSummary(summary: Summary): Uint8Array {
+export function encodeSummary(summary: Columns): Uint8Array {
   const { shapes, sessions, shapeOf, sessionOf, took, made, from, earliest, latest } = summary
   const start = JSON.stringify({
-    shapes: shapes.map(({ kind, tool, actor, outcome }) => [kind, tool, actor, outcome]),
+    shapes,
     sessions,
     isNear: made instanceof Uint32Array,
     from,
@@ -111,15 +112,14 @@ export function encodeSummary(summary: Summary): Uint8Array {
   ])
 }
 
-interface Start extends Pick<Summary, 'from' | 'earliest' | 'latest'> {
-  shapes: (string | null)[][]
-  sessions: string[]
+interface Start extends Pick<Columns, 'shapes' | 'sessions' | 'from' | 'earliest' | 'latest'> {
   isNear: boolean
 }
 
-/** Reads what `encodeSummary` returned. */
-export function decodeSummary(bytes: Uint8Array): Summary {
-  const { buffer } = bytes.slice()
+/** Reads what `encodeSummary` returned; `known` holds those of all summaries that were read, by their text. */
+export function decodeSummary(bytes: Uint8Array, known: Map<string, Shape>): Summary {
+  // A column begins where its numbers can be read.
+  const { buffer } = bytes.byteOffset === 0 ? bytes : bytes.slice()
   const columns = bytes.indexOf(lineEnd) + 1
   const { shapes, isNear, ...start }: Start = JSON.parse(Buffer.from(buffer, 0, columns).toString())
   const size = isNear ? Uint32Array.BYTES_PER_ELEMENT : Float64Array.BYTES_PER_ELEMENT
@@ -128,7 +128,7 @@ export function decodeSummary(bytes: Uint8Array): Summary {
     new Uint16Array(buffer, columns + count * (size + index * Uint16Array.BYTES_PER_ELEMENT), count)
   return {
     ...start,
-    shapes: shapes.map((shape) => toShape(JSON.stringify(shape))),
+    shapes: shapes.map((text) => shapeWith(text, known)),
     made: isNear ? new Uint32Array(buffer, columns, count) : new Float64Array(buffer, columns, count),
     shapeOf: column(0),
     sessionOf: column(1),
@@ -151,9 +151,13 @@ function toName(value: unknown): string | null {
   return typeof value === 'string' ? value.toWellFormed() : null
 }
 
-function toShape(text: string): Shape {
-  const [kind, tool, actor, outcome] = JSON.parse(text) as [Shape['kind'], ...(string | null)[]]
-  return { kind, tool: tool ?? undefined, actor: actor ?? undefined, outcome: outcome ?? undefined }
+function shapeWith(text: string, known: Map<string, Shape>): Shape {
+  const before = known.get(text)
+  if (before !== undefined) return before
+  const [kind, tool, actor, outcome]: (string | null)[] = JSON.parse(text)
+  const shape = { kind, tool, actor, outcome }
+  known.set(text, shape)
+  return shape
 }
 
 /** Numbers names in the order in which they come. */
