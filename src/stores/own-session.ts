@@ -1,2 +1,2 @@
-/** Whether a record is of a session with an id of its own: those that Handrail makes begin with "ses_". */
+/** Whether a record is of a session with an id of its own: those that Handrail makes begin with "ses_". Only so written a query has the index of these. */
 export const hasOwnSession = `("session" < 'ses_' or "session" >= 'ses\`')`

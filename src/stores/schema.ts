@@ -18,14 +18,6 @@ const sealed = ['heads', 'facts', 'keys', 'shares']
 
 /** Members of a record's text that are asked for. */
 const recordMembers = ['kind', 'session', 'call']
-/** Those that lists and figures of calls ask for, with what they are. */
-const listedMembers = [
-  ['tool', 'text'],
-  ['actor', 'text'],
-  ['outcome', 'text'],
-  ['at', 'bigint'],
-  ['durationMs', 'bigint'],
-] as const
 
 /** Every step, oldest first. A step that was released never changes; a new version is a new step. */
 export const migrations: readonly Migration[] = [
@@ -205,37 +197,14 @@ export const migrations: readonly Migration[] = [
       .where(sql<boolean>`${sql.raw(hasOwnSession)}`),
   ],
   (schema, types) => [
-    // What is in an index is not read from the text. All but that of sessions grow at their ends, which costs the least.
-    ...listedMembers.map(([name, type]) =>
-      schema
-        .alterTable('records')
-        .addColumn(name, type, (column) => column.generatedAlwaysAs(types.member('text', name))),
-    ),
-    schema.dropIndex('records_session'),
-    schema.createIndex('records_session').on('records').columns(['tenant', 'session', 'sequence']),
+    // What lists and figures ask of many records, made behind them.
     schema
-      .createIndex('records_begun')
-      .on('records')
-      .columns(['tenant', 'sequence', 'tool', 'actor'])
-      .where(sql.ref('kind'), '=', 'begin'),
-    // Most calls go well, and those that did not are looked for.
-    schema
-      .createIndex('records_bad')
-      .on('records')
-      .columns(['tenant', 'sequence', 'outcome'])
-      .where(sql.ref('kind'), '=', 'end')
-      .where(sql.ref('outcome'), '<>', 'ok'),
-    schema
-      .createIndex('records_note')
-      .on('records')
-      .columns(['tenant', 'sequence'])
-      .where(sql.ref('kind'), '=', 'note'),
-    // All that is counted and pruned by time, so that neither reads a record for it.
-    schema
-      .createIndex('records_at')
-      .on('records')
-      .columns(['tenant', 'at', 'kind'])
-      .expression(sql`"body" is null`)
-      .columns(['tool', 'outcome', 'durationMs']),
+      .createTable('summaries')
+      .addColumn('tenant', 'text', (column) => column.notNull())
+      .addColumn('number', 'bigint', (column) => column.notNull())
+      .addColumn('bodies', 'bigint', (column) => column.notNull())
+      .addColumn('seal', 'text', (column) => column.notNull())
+      .addColumn('value', types.bytes, (column) => column.notNull())
+      .addPrimaryKeyConstraint('summaries_primary', ['tenant', 'number']),
   ],
 ]

@@ -108,17 +108,8 @@ test('has a step for every version of the tables, and never changes a released o
       '"id" text not null, "seal" text not null)',
     'create index "records_session" on "records" ("tenant", "session", "sequence") ' +
       `where ("session" < 'ses_' or "session" >= 'ses\`')`,
-    ...['tool text', 'actor text', 'outcome text', 'at bigint', 'durationMs bigint'].map((column) => {
-      const [name, type] = column.split(' ')
-      return `alter table "records" add column "${name}" ${type} generated always as (json_extract("text", '$.${name}'))`
-    }),
-    'drop index "records_session"',
-    'create index "records_session" on "records" ("tenant", "session", "sequence")',
-    `create index "records_begun" on "records" ("tenant", "sequence", "tool", "actor") where "kind" = 'begin'`,
-    'create index "records_bad" on "records" ("tenant", "sequence", "outcome") ' +
-      `where "kind" = 'end' and "outcome" <> 'ok'`,
-    `create index "records_note" on "records" ("tenant", "sequence") where "kind" = 'note'`,
-    'create index "records_at" on "records" ("tenant", "at", "kind", "body" is null, "tool", "outcome", "durationMs")',
+    'create table "summaries" ("tenant" text not null, "number" bigint not null, "bodies" bigint not null, ' +
+      '"seal" text not null, "value" blob not null, constraint "summaries_primary" primary key ("tenant", "number"))',
   ])
 })
 
@@ -175,9 +166,8 @@ test('adds documents to a store that has none yet', async () => {
   await older.append([sampleBegin('a'), sampleEnd('a')], { facts: [fact] })
   await older.close()
   const db = new DatabaseSync(path)
-  undoIndexes(db)
   db.exec(
-    'DROP TABLE documents; DROP TABLE fact_changes; DROP INDEX records_session; PRAGMA user_version = 4',
+    'DROP TABLE documents; DROP TABLE fact_changes; DROP INDEX records_session; DROP TABLE summaries; PRAGMA user_version = 4',
   )
   db.close()
 
@@ -191,16 +181,6 @@ test('adds documents to a store that has none yet', async () => {
   await store.close()
 })
 
-/** Takes the tables back to before the calls had indexes of their own. */
-function undoIndexes(db: DatabaseSync): void {
-  for (const index of ['session', 'begun', 'bad', 'note', 'at']) db.exec(`DROP INDEX records_${index}`)
-  for (const column of ['tool', 'actor', 'outcome', 'at', 'durationMs'])
-    db.exec(`ALTER TABLE records DROP COLUMN ${column}`)
-  const [older] = migrationStatements(6)
-  db.exec(older ?? '')
-  db.exec('PRAGMA user_version = 7')
-}
-
 test('brings a store of the version before to the newest tables, where its calls are found and its chain holds', async () => {
   const path = join(await tempDirectory(), 'store.db')
   const older = await openSqliteStore({ path })
@@ -209,7 +189,7 @@ test('brings a store of the version before to the newest tables, where its calls
   const head = older.head('local')
   await older.close()
   const db = new DatabaseSync(path)
-  undoIndexes(db)
+  db.exec('DROP TABLE summaries; PRAGMA user_version = 7')
   db.close()
 
   const store = await openSqliteStore({ path })

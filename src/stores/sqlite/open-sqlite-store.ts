@@ -10,7 +10,8 @@ import { countEnds } from './records/count-ends.ts'
 import { findOrphans } from './records/find-orphans.ts'
 import { countPrunable, pruneBodies } from './records/prune-bodies.ts'
 import { readHead } from './records/read-head.ts'
-import { readRecords, readTenants } from './records/read-records.ts'
+import { readRecords } from './records/read-records.ts'
+import { readTenants } from './records/read-tenants.ts'
 import { findForgeries } from './seals/examine-seals.ts'
 import { readSecret } from './seals/secret.ts'
 import { createStoreParts, type StoreParts } from './store-parts.ts'
@@ -80,12 +81,12 @@ function createStore(parts: StoreParts): Store {
     },
     *records(query) {
       try {
-        yield* readRecords(db, query)
+        yield* readRecords(parts, query)
       } catch (error) {
         throw condition.toFailure(error)
       }
     },
-    countEnds: (query) => guarded(() => countEnds(db, query)),
+    countEnds: (query) => guarded(() => countEnds(parts, query)),
     tenants: () => guarded(() => readTenants(db)),
     head: (tenant) => guarded(() => readHead(db, tenant)),
     digest: (text) => (digestOf ??= createKeyedDigest(guarded(() => readSecret(db))))(text),
@@ -107,7 +108,7 @@ function createStore(parts: StoreParts): Store {
       sealing.keyProblem === undefined
         ? guarded(() => findForgeries(db, sealing.sealer))
         : [sealing.keyProblem],
-    countPrunable: (before) => guarded(() => countPrunable(db, { ...before, now: now() })),
+    countPrunable: (before) => guarded(() => countPrunable(parts, { ...before, now: now() })),
     prune: (before) => writing(() => prune(parts, before)),
     close: once(async () => {
       closed = true
@@ -117,14 +118,16 @@ function createStore(parts: StoreParts): Store {
   }
 }
 
-function prune({ db, writes, log, now }: StoreParts, before: Parameters<Store['prune']>[0]): number {
-  const pruned = pruneBodies(db, writes, { ...before, now: now() })
+function prune(parts: StoreParts, before: Parameters<Store['prune']>[0]): number {
+  const { writes, log, now } = parts
+  const pruned = pruneBodies(parts, writes, { ...before, now: now() })
   if (pruned > 0) log.syncNow()
   return pruned
 }
 
-function closeParts({ db, condition, ledger, budgets, writers, log }: StoreParts): void {
+function closeParts({ db, condition, summarizing, ledger, budgets, writers, log }: StoreParts): void {
   condition.close()
+  summarizing.stop()
   try {
     if (condition.readOnly !== undefined) return
     log.check()

@@ -7,27 +7,27 @@ export interface Conditions {
   values: Record<string, SQLInputValue>
 }
 
-const kinds: ReadonlySet<string> = new Set(['begin', 'end', 'note', 'checkpoint'])
-
-/** The conditions of a query but those of its place. With `plus` before each column, no index is taken for one. */
-export function toConditions(query: RecordQuery, plus: '' | '+' = ''): Conditions {
-  const { session, kind, tool, actor, outcome, since } = query
+/** The conditions of a query but those of its place. The plus keeps the planner from taking an index for one of them. */
+export function toConditions(query: RecordQuery): Conditions {
   const where: string[] = []
   const values: Record<string, SQLInputValue> = {}
   const ask = (name: string, condition: string, value: SQLInputValue | undefined): void => {
     if (value === undefined) return
-    where.push(`${plus}${name} ${condition} :${name}`)
+    where.push(`${condition} :${name}`)
     values[name] = value
   }
-  // The indexes of one kind are taken only for a kind that stands in the statement itself.
-  if (kind !== undefined) where.push(kinds.has(kind) ? `${plus}kind = '${kind}'` : 'false')
-  if (outcome !== undefined && outcome !== 'ok') where.push("outcome <> 'ok'")
-  ask('session', '=', session)
-  ask('tool', 'GLOB', tool === undefined ? undefined : toGlob(tool))
-  ask('actor', '=', actor)
-  ask('outcome', '=', outcome)
-  ask('at', '>=', since)
+  ask('kind', '+kind =', query.kind)
+  ask('session', '+session =', query.session)
+  ask('tool', `${member('tool')} GLOB`, query.tool === undefined ? undefined : toGlob(query.tool))
+  ask('actor', `${member('actor')} =`, query.actor)
+  ask('outcome', `${member('outcome')} =`, query.outcome)
+  ask('since', `${member('at')} >=`, query.since)
   return { where, values }
+}
+
+/** A member of a record's text, in SQL. */
+export function member(name: 'tool' | 'actor' | 'outcome' | 'at' | 'durationMs'): string {
+  return `json_extract(text, '$.${name}')`
 }
 
 /** In a pattern of Handrail only the star means something else than itself. */
