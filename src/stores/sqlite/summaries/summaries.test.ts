@@ -232,7 +232,7 @@ test('two processes that write, one of them killed, leave summaries that say wha
   child.kill('SIGKILL')
   await gone
   const reopened = await openStore(path)
-  const copy = createMemoryStore()
+  const copy = createMemoryStore({ maxRecords: 1_000_000, maxCharacters: 1_000_000_000 })
   for (const { text, body } of reopened.records({ tenant: 'local' }))
     await copy.append([{ record: JSON.parse(text), body }])
   expect(answersOf(reopened)).toEqual(answersOf(copy))
