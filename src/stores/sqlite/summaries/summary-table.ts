@@ -53,7 +53,7 @@ export function createSummaryTable({ db, sealer, busyTimeoutMs }: SummaryTableOp
     if (sealOf(tenant, number, { bodies, value }) !== row['seal']) return undefined
     return { bodies, value, summary: decodeSummary(value, shapes) }
   }
-  /** Nobody waits for a summary: if another process holds the file, it is written another time. */
+  /** No reader waits for a summary: if another process holds the file, it is written another time. */
   const put = (tenant: string, number: number, kept: Kept): boolean => {
     db.exec('PRAGMA busy_timeout = 0')
     try {
