@@ -8,12 +8,12 @@ import type { Readable } from './read-records.ts'
 import { member } from './to-conditions.ts'
 
 /** Takes calls of a tool that ended so, and took so long: as `packDuration` returns it. */
-type Count = (tool: string, outcome: string, took: number, calls: number) => void
+type Count = (ends: { tool: string; outcome: string; took: number; calls: number }) => void
 
 /** Counts the ends of a time. Only those that no summary tells of are read. */
 export function countEnds({ db, summaries }: Readable, query: EndsQuery): CountedEnds[] {
   const counts = new Map<string, CountedEnds>()
-  const count: Count = (tool, outcome, took, calls) => {
+  const count: Count = ({ tool, outcome, took, calls }) => {
     const key = JSON.stringify([tool, outcome, took])
     const before = counts.get(key)
     if (before !== undefined) before.calls += calls
@@ -41,7 +41,7 @@ function countSummary(
   }
   for (const [key, number] of calls) {
     const shape = shapes[Math.floor(key / 2 ** 16)]
-    count(shape?.tool ?? '', shape?.outcome ?? '', key % 2 ** 16, number)
+    count({ tool: shape?.tool ?? '', outcome: shape?.outcome ?? '', took: key % 2 ** 16, calls: number })
   }
 }
 
@@ -58,5 +58,10 @@ function countChain(
     )
     .all({ tenant, since, until, after, before })
   for (const { tool, outcome, took, calls } of rows)
-    count(String(tool ?? ''), String(outcome ?? ''), packDuration(Number(took)), Number(calls))
+    count({
+      tool: String(tool ?? ''),
+      outcome: String(outcome ?? ''),
+      took: packDuration(Number(took)),
+      calls: Number(calls),
+    })
 }

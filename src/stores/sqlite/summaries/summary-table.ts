@@ -33,26 +33,31 @@ export interface SummaryTable {
   due(): { tenant: string; number: number } | undefined
 }
 
+interface Kept {
+  bodies: number
+  value: Uint8Array
+}
+
 /** The summaries in this file. Each is written in a statement of its own. */
 export function createSummaryTable({ db, sealer, busyTimeoutMs }: SummaryTableOptions): SummaryTable {
   const shapes = new Map<string, Shape>()
   let prepared: ReturnType<typeof prepareStatements> | undefined
   const statements = () => (prepared ??= prepareStatements(db))
-  const sealOf = (tenant: string, number: number, bodies: number, value: Uint8Array): string =>
+  const sealOf = (tenant: string, number: number, { bodies, value }: Kept): string =>
     sealer.seal('summary', endianness(), recordsPerSummary, tenant, number, bodies, hash('sha256', value))
   const read: SummaryTable['read'] = (tenant, number) => {
     const row = statements().read.get(tenant, number)
     const value = row?.['value']
     if (row === undefined || !(value instanceof Uint8Array)) return undefined
     const bodies = Number(row['bodies'])
-    if (sealOf(tenant, number, bodies, value) !== row['seal']) return undefined
+    if (sealOf(tenant, number, { bodies, value }) !== row['seal']) return undefined
     return { bodies, value, summary: decodeSummary(value, shapes) }
   }
-  /** Nobody waits for a summary: if another process holds the file, it is written another time. */
-  const put = (tenant: string, number: number, bodies: number, value: Uint8Array): boolean => {
+  /** No reader waits for a summary: if another process holds the file, it is written another time. */
+  const put = (tenant: string, number: number, kept: Kept): boolean => {
     db.exec('PRAGMA busy_timeout = 0')
     try {
-      statements().put.run(tenant, number, bodies, sealOf(tenant, number, bodies, value), value)
+      statements().put.run(tenant, number, kept.bodies, sealOf(tenant, number, kept), kept.value)
       return true
     } catch (error) {
       if (sqliteProblem(error) === 'busy') return false
@@ -72,13 +77,13 @@ export function createSummaryTable({ db, sealer, busyTimeoutMs }: SummaryTableOp
       if (rows.length < recordsPerSummary) return false
       const bodies = rows.filter((row) => row['body'] === 1).length
       const summary = summarize(rows.map((row) => String(row['text'])))
-      return put(tenant, number, bodies, encodeSummary(summary))
+      return put(tenant, number, { bodies, value: encodeSummary(summary) })
     },
     recount(tenant, number) {
       const kept = read(tenant, number)
       if (kept === undefined) return
       const row = statements().bodies.get(tenant, ...placesOf(number))
-      put(tenant, number, Number(row?.['bodies']), kept.value)
+      put(tenant, number, { bodies: Number(row?.['bodies']), value: kept.value })
     },
     whole: (tenant) => Number(statements().whole.get(tenant)?.['whole']),
     due() {
