@@ -11,6 +11,7 @@ import type { EvidenceRecord } from '../src/contract/evidence.ts'
 import type { Decision, Effect } from '../src/contract/policy.ts'
 import type { StepReport } from '../src/contract/runtime.ts'
 import type { Json, JsonObject } from '../src/contract/base/json.ts'
+import type { JsonSchema } from '../src/contract/base/schema.ts'
 
 import type { ClientRow, PlannedRow, RegistryRow, TrialRow } from '../src/console/api/server-setup-rows.ts'
 import type { FaultyEntry, ServerRow } from '../src/console/api/server-row.ts'
@@ -18,6 +19,7 @@ import type { FaultyEntry, ServerRow } from '../src/console/api/server-row.ts'
 import type { Access } from '../src/console/api/access-row.ts'
 import type { ConsoleRole } from '../src/contract/mcp/console-login.ts'
 import { mayDo, usualTenant, type Holder } from '../src/console/base/roles.ts'
+import type { Tried as TriedRow, WouldBe as WouldBeRow } from '../src/console/api/tools/try-tool.ts'
 import type { Overview } from '../src/console/api/overview-row.ts'
 
 import type {
@@ -33,6 +35,7 @@ import type {
 export type { FaultRow, ForesightRow, PolicyPage, RuleRow, SuggestionRow, VersionRow }
 export type { SessionRow, ComparedPair, Access, FaultyEntry, Overview, ServerRow }
 export type { AbortedRow, ClientRow, PauseRow, PlannedRow, RegistryRow, TrialRow }
+export type { TriedRow, WouldBeRow }
 export type { BudgetRow, CallRow, ChainRow, ConsentRow, NoteRow, Verified }
 export type { PendingApproval, StoredRun, TranscriptNode, EvidenceRecord, Json, JsonObject }
 
@@ -70,7 +73,7 @@ export interface ToolRow {
 }
 
 export interface ToolDetail {
-  readonly definition: JsonObject
+  readonly definition: JsonObject & { readonly inputSchema: JsonSchema }
   readonly digest: string
   readonly source: string
   readonly status: { readonly state: string; readonly blocked?: string; readonly advice?: string }

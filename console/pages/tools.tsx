@@ -6,6 +6,7 @@ import { NotThereYet } from '../parts/not-there-yet.tsx'
 import { StopButton } from '../parts/stop-button.tsx'
 import { TableHead } from '../parts/table-head.tsx'
 import { Value } from '../parts/text.tsx'
+import { TryTool } from '../try/try-tool.tsx'
 import { useAsked } from '../parts/use-asked.ts'
 import { useChange } from '../parts/use-change.ts'
 
@@ -131,6 +132,7 @@ export function ToolPage({ tool }: { tool: string }) {
           )}
         </section>
       )}
+      {mayOperate() && <TryTool key={answer.digest} tool={tool} schema={definition.inputSchema} />}
       <h2>Definition</h2>
       <Value value={definition} label="Definition" />
     </>

@@ -15,7 +15,8 @@ import { runEndpoints } from './api/runs.ts'
 import { serverChangeEndpoints } from './api/server-changes.ts'
 import { serverEndpoints } from './api/servers.ts'
 import { stopEndpoints } from './api/stops.ts'
-import { toolEndpoints } from './api/tools.ts'
+import { toolEndpoints } from './api/tools/tools.ts'
+import { tryEndpoints } from './api/tools/try-tool.ts'
 import type { Endpoint } from './base/endpoint.ts'
 
 /** All that the API does. */
@@ -27,6 +28,7 @@ export const endpoints: readonly Endpoint[] = [
   ...runEndpoints,
   ...runReplayEndpoints,
   ...toolEndpoints,
+  ...tryEndpoints,
   ...serverEndpoints,
   ...serverChangeEndpoints,
   ...stopEndpoints,

@@ -57,6 +57,14 @@ const operations: { readonly [operation: string]: Operation } = {
     role: 'operator',
     of: ({ tenant }) => [`/tools/code.read_file/approve?tenant=${tenant}`, { digest: 'none' }],
   },
+  'POST /api/tools/{tool}/preflight': {
+    role: 'operator',
+    of: ({ tenant }) => [`/tools/code.read_file/preflight?tenant=${tenant}`, { input: {} }],
+  },
+  'POST /api/tools/{tool}/call': {
+    role: 'operator',
+    of: ({ tenant }) => [`/tools/code.read_file/call?tenant=${tenant}`, { input: {} }],
+  },
   'GET /api/servers': { role: 'viewer', path: '/servers' },
   'GET /api/evidence': { role: 'viewer', path: '/evidence' },
   'GET /api/notes': { role: 'viewer', path: '/notes' },

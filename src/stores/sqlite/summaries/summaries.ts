@@ -22,7 +22,7 @@ export interface Look extends Wanted {
  * records themselves are read.
  */
 export interface Summaries {
-  /** The stretches of a chain in order, without some of those that have nothing of what is asked. Gives a few a summary before. */
+  /** The stretches of a chain in order, without some of those that have nothing of what is asked. Makes a few summaries first. */
   stretches(look: Look): IterableIterator<Stretch>
   /** Makes one summary that is missing. Returns whether it did. */
   makeOne(): boolean

@@ -60,7 +60,7 @@ function withTimes(
   columns: Omit<Columns, 'made' | 'from' | 'earliest' | 'latest'>,
   made: Float64Array,
 ): Columns {
-  // What is no record any more was made at no time.
+  // What a prune took was made at no time.
   const first = made.find((at) => !Number.isNaN(at)) ?? 0
   let [earliest, latest] = [first, first]
   for (const at of made) {

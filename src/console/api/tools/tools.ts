@@ -1,11 +1,11 @@
-import type { PendingDefinition, Registered } from '../../contract/registry.ts'
-import type { Runtime } from '../../contract/runtime.ts'
-import { answerProblem } from '../base/answers.ts'
-import { endpoint, type Endpoint, type Question } from '../base/endpoint.ts'
-import { refusingSetup } from '../base/refusing-setup.ts'
-import { ofTenant, ofTenantOrAll, readTenant } from '../base/read-query.ts'
-import { everyTenant } from '../../contract/mcp/console-login.ts'
-import { toJsonObject } from '../base/to-json-object.ts'
+import type { PendingDefinition, Registered } from '../../../contract/registry.ts'
+import type { Runtime } from '../../../contract/runtime.ts'
+import { answerProblem } from '../../base/answers.ts'
+import { endpoint, type Endpoint, type Question } from '../../base/endpoint.ts'
+import { refusingSetup } from '../../base/refusing-setup.ts'
+import { ofTenant, ofTenantOrAll, readTenant } from '../../base/read-query.ts'
+import { everyTenant } from '../../../contract/mcp/console-login.ts'
+import { toJsonObject } from '../../base/to-json-object.ts'
 
 const toolRow = {
   type: 'object',
@@ -204,7 +204,8 @@ const approve = endpoint({
   },
 })
 
-function findTool(asked: Question): { registered: Registered; tenant: string } | Response {
+/** The tool that a path names, as the tenant of the question has it. */
+export function findTool(asked: Question): { registered: Registered; tenant: string } | Response {
   const tenant = readTenant(asked)
   if (tenant instanceof Response) return tenant
   const registered = asked.parts.runtime.registry.view(tenant).find(asked.path['tool'] ?? '')
