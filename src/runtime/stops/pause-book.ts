@@ -76,9 +76,13 @@ function toError(pause: Pause, tool: string | undefined): CallError {
   const who =
     by === '' ? 'It is paused' : `${by} paused ${describeScope(pause)} on ${new Date(at).toISOString()}`
   return callError('POLICY.DENY_TOOL', 'calls_paused', {
-    message: `${subject(tool)} ${who}${why === undefined ? '.' : `: ${why}`} Stop here, and say so. Trying again or another way is of no use until a person resumes it.`,
+    message: `${subject(tool)} ${who}${why === undefined ? '.' : `: ${toSentence(why)}`} Stop here, and say so. Trying again or another way is of no use until a person resumes it.`,
     data: { because: 'calls_paused', pause: id, by, at, ...(why !== undefined && { why }) },
   })
+}
+
+function toSentence(why: string): string {
+  return /[.!?]$/.test(why) ? why : `${why}.`
 }
 
 function unreadable(tool: string | undefined): CallError {
