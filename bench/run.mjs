@@ -1,4 +1,4 @@
-// Prints the table: `node bench/run.mjs [--quick] [--only <row>] [--json <file>]`. Plain JavaScript, because it installs
+// Prints the table: `node bench/run.mjs [--quick] [--only <row>] [--json <file>] [--keep]`. Plain JavaScript, because it installs
 // the peers before anything that imports them is loaded.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,12 @@ const bench = dirname(fileURLToPath(import.meta.url))
 const root = join(bench, '..')
 
 const { values: options } = parseArgs({
-  options: { quick: { type: 'boolean' }, only: { type: 'string' }, json: { type: 'string' } },
+  options: {
+    quick: { type: 'boolean' },
+    only: { type: 'string' },
+    json: { type: 'string' },
+    keep: { type: 'boolean' },
+  },
 })
 
 installPeers()
@@ -20,7 +25,10 @@ try {
   installHandrail(installed)
   const { runBench } = await import('./harness/run-bench.ts')
   const settings = options.quick ? { rounds: 5, roundMs: 20 } : { rounds: 21, roundMs: 50 }
-  const complete = await runBench({ ...settings, installed }, { only: options.only, json: options.json })
+  const { only, json, quick, keep } = options
+  const kept = keep ? join(bench, 'performance.json') : undefined
+  const complete = await runBench({ ...settings, installed }, { only, json, quick, keep: kept })
+  if (keep) npm(['run', '-s', 'docs'], root)
   if (!complete) process.exitCode = 1
 } finally {
   rmSync(installed, { recursive: true, force: true })

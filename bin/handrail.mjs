@@ -29,13 +29,20 @@ async function askServer() {
 
 async function runHere(pieces) {
   if (process.env.HANDRAIL_LAUNCHED !== undefined) endWithLauncher()
-  const { existsSync } = process.getBuiltinModule('node:fs')
-  process.getBuiltinModule('node:module').enableCompileCache?.()
   if (pieces.length > 0) putBack(pieces)
+  const argv = process.argv.slice(2)
   const source = new URL('../src/cli/main.ts', import.meta.url)
-  const main = existsSync(source) ? source : new URL('../dist/cli/main.js', import.meta.url)
-  const { runMain } = await import(main.href)
-  await runMain(process.argv.slice(2))
+  if (process.getBuiltinModule('node:fs').existsSync(source)) {
+    // Not where Node keeps it, below the temporary files: anybody may make a folder there first.
+    const compiled = new URL('../node_modules/.cache/compiled', import.meta.url)
+    process.getBuiltinModule('node:module').enableCompileCache(compiled.pathname)
+    const { runMain } = await import(source.href)
+    return runMain(argv)
+  }
+  const { loadProgram } = await import('./load-program.mjs')
+  const { program, keep } = loadProgram('cli/main.cjs', argv[0])
+  process.once('exit', (code) => code === 0 && keep())
+  await program.runMain(argv)
 }
 
 /** What was read of standard input stands there again. */

@@ -1,5 +1,5 @@
-import { batch, signal } from '@preact/signals'
-import { ask, type EvidenceRecord, type PendingApproval } from './api.ts'
+import { signal } from '@preact/signals'
+import type { EvidenceRecord, PauseRow, PendingApproval } from './api.ts'
 
 /** A record as the stream of events tells it. */
 export interface ToldRecord {
@@ -14,10 +14,16 @@ export interface ToldApproval {
   readonly approval: PendingApproval
 }
 
-/** What waits for a person now, by id. It changes as a whole, also when the server comes back, so that nothing jumps. */
+/** What waits for a person now, by id. */
 export const waiting = signal<ReadonlyMap<string, PendingApproval>>(new Map())
-/** Whether `waiting` is known: it is empty before. */
-export const isListed = signal(false)
+/** Of how many questions that are over it is known what became of them. */
+const mostEnded = 500
+/** What became of questions that waited while this page was open, by id. */
+export const ended = signal<ReadonlyMap<string, ToldApproval>>(new Map())
+/** By how many milliseconds the clock of the server is ahead of this one. */
+export const clockAhead = signal(0)
+/** What is paused now. */
+export const pauses = signal<readonly PauseRow[]>([])
 /** Whether the server tells us what happens. */
 export const isConnected = signal(false)
 
@@ -30,52 +36,28 @@ export function onRecord(listener: Listener): () => void {
   return () => listeners.delete(listener)
 }
 
-type EndListener = (told: ToldApproval) => void
-const endListeners = new Set<EndListener>()
+type Hearer = (approval: PendingApproval) => void
+const hearers = new Set<Hearer>()
 
-/** Calls back with each question that does not wait any more, and why. Returns what ends it. */
-export function onEnd(listener: EndListener): () => void {
-  endListeners.add(listener)
-  return () => endListeners.delete(listener)
-}
-
-/** What is told while the list of what waits is asked for. */
-let held: ToldApproval[] | undefined
-
-/** Asks for all that waits. What is told meanwhile is taken after it. */
-async function listAgain(): Promise<void> {
-  const mine: ToldApproval[] = []
-  held = mine
-  let listed: readonly PendingApproval[] = []
-  try {
-    listed = (await ask<{ readonly approvals: readonly PendingApproval[] }>('/api/approvals')).approvals
-  } catch {
-    // The stream tells all that waits as well.
-  }
-  if (held !== mine) return
-  held = undefined
-  batch(() => {
-    waiting.value = new Map(listed.map((approval) => [approval.id, approval]))
-    for (const told of mine) take(told)
-    isListed.value = true
-  })
-}
-
-function take(told: ToldApproval): void {
-  const { event, approval } = told
-  const next = new Map(waiting.value)
-  if (event === 'requested' || event === 'answered') next.set(approval.id, approval)
-  else next.delete(approval.id)
-  waiting.value = next
-  if (!next.has(approval.id)) for (const listener of endListeners) listener(told)
+/** Calls back with each question that is asked from now on. Returns what ends it. */
+export function onAsked(hearer: Hearer): () => void {
+  hearers.add(hearer)
+  return () => hearers.delete(hearer)
 }
 
 /** Follows what happens. The browser connects anew by itself, with the last place that it saw. */
 export function follow(): void {
   const source = new EventSource('/api/events')
-  source.addEventListener('hello', () => {
+  // By the clock of the server, which gives questions their times too.
+  let openedAt: number | undefined
+  const heard = new Set<string>()
+  source.addEventListener('hello', ({ data }) => {
+    const { at }: { readonly at: number } = JSON.parse(String(data))
+    openedAt ??= at
+    clockAhead.value = at - Date.now()
     isConnected.value = true
-    void listAgain()
+    waiting.value = new Map()
+    pauses.value = []
   })
   source.addEventListener('error', () => {
     isConnected.value = false
@@ -84,9 +66,21 @@ export function follow(): void {
     const told: ToldRecord = JSON.parse(String(data))
     for (const listener of listeners) listener(told)
   })
+  source.addEventListener('pauses', ({ data }) => {
+    pauses.value = JSON.parse(String(data))
+  })
   source.addEventListener('approval', ({ data }) => {
-    const told: ToldApproval = JSON.parse(String(data))
-    if (held === undefined) take(told)
-    else held.push(told)
+    const { event, approval }: ToldApproval = JSON.parse(String(data))
+    const next = new Map(waiting.value)
+    if (event === 'requested' || event === 'answered') next.set(approval.id, approval)
+    else {
+      next.delete(approval.id)
+      ended.value = new Map([...[...ended.value].slice(-mostEnded), [approval.id, { event, approval }]])
+    }
+    waiting.value = next
+    if (event !== 'requested' || heard.has(approval.id)) return
+    heard.add(approval.id)
+    // What waited before this page was opened is no news.
+    if (approval.askedAt >= (openedAt ?? 0)) for (const hearer of hearers) hearer(approval)
   })
 }

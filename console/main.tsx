@@ -1,8 +1,8 @@
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { logIn, me } from './api.ts'
+import { leave, logIn, me, type Me } from './api.ts'
 import { follow, isConnected, waiting } from './events.ts'
-import { startNotices } from './inbox/notices.ts'
+import { AccessPage } from './pages/access.tsx'
 import { BudgetsPage } from './pages/budgets.tsx'
 import { CallPage } from './pages/call.tsx'
 import { EvidencePage } from './pages/evidence.tsx'
@@ -10,9 +10,12 @@ import { InboxPage } from './pages/inbox.tsx'
 import { LivePage } from './pages/live.tsx'
 import { LogInPage } from './pages/log-in.tsx'
 import { OverviewPage } from './pages/overview.tsx'
+import { PolicyPage } from './pages/policy.tsx'
 import { RunPage, RunsPage } from './pages/runs.tsx'
 import { ServersPage } from './pages/servers.tsx'
 import { ToolPage, ToolsPage } from './pages/tools.tsx'
+import { followNotices } from './parts/inbox/notices.tsx'
+import { PauseBanner } from './parts/pause-banner.tsx'
 import { followLinks, path } from './route.ts'
 
 const places = [
@@ -21,17 +24,19 @@ const places = [
   ['/runs', 'Runs'],
   ['/tools', 'Tools'],
   ['/servers', 'Servers'],
+  ['/policy', 'Policy'],
   ['/budgets', 'Budgets'],
   ['/evidence', 'Evidence'],
   ['/overview', 'Overview'],
+  ['/access', 'Access'],
 ] as const
 
 function Console() {
   const visitor = me.value
   useEffect(() => {
-    if (!visitor) return
+    if (!visitor) return undefined
     follow()
-    startNotices()
+    return followNotices()
   }, [visitor?.actor])
   if (visitor === undefined) return <p class="empty">Loading…</p>
   if (visitor === null) return <LogInPage />
@@ -55,16 +60,23 @@ function Console() {
           ))}
         </nav>
         <span class="who">
-          {visitor.actor} · {visitor.role}
-          {visitor.tenant === undefined ? '' : ` of ${visitor.tenant}`}
-          {!isConnected.value && <span class="warn"> · reconnecting…</span>}
+          <span title={visitor.actor}>{visitor.name}</span> · {describeRoles(visitor)}
+          {!isConnected.value && <span class="warn"> · reconnecting…</span>}{' '}
+          <button type="button" onClick={() => void leave()}>
+            Leave
+          </button>
         </span>
       </header>
+      <PauseBanner />
       <main id="main">
         <Page />
       </main>
     </div>
   )
+}
+
+function describeRoles({ roles }: Me): string {
+  return roles.map(({ tenant, role }) => (tenant === '*' ? role : `${role} of ${tenant}`)).join(', ')
 }
 
 function isAt(href: string): boolean {
@@ -88,10 +100,14 @@ function Page() {
       return name === '' ? <ToolsPage /> : <ToolPage tool={name} />
     case 'servers':
       return <ServersPage />
+    case 'policy':
+      return <PolicyPage />
     case 'budgets':
       return <BudgetsPage />
     case 'overview':
       return <OverviewPage />
+    case 'access':
+      return <AccessPage />
     case 'evidence':
       return <EvidencePage />
     default:

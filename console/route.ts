@@ -16,6 +16,8 @@ export function go(to: string): void {
 /** Lets links inside of the console change the page only. */
 export function followLinks(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest('a[href^="/"]') : null
+  // A download stays on its page.
+  if (link?.hasAttribute('download')) return
   const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey
   if (link === null || !isPlain || event.defaultPrevented) return
   event.preventDefault()

@@ -21,14 +21,7 @@ export async function bundleConsole(dir: string): Promise<void> {
     // What is bundled stays under the terms of those who wrote it.
     plugins: [license({ thirdParty: { output: { file: join(dir, 'THIRD-PARTY-NOTICES.txt') } } })],
   })
-  await bundle.write({
-    dir,
-    format: 'esm',
-    entryFileNames: '[name].js',
-    chunkFileNames: '[name].js',
-    minify: true,
-    comments: false,
-  })
+  await bundle.write({ dir, format: 'esm', entryFileNames: '[name].js', minify: true, comments: false })
   await bundle.close()
   for (const name of ['index.html', 'console.css', 'icon.svg'])
     copyFileSync(join(root, 'console', name), join(dir, name))

@@ -1,10 +1,11 @@
 // Bundles the JavaScript of each door into a few files, so that they load fast.
-import { copyFileSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { rolldown } from 'rolldown'
+import { rolldown, type OutputChunk, type Plugin } from 'rolldown'
 import rollupPluginLicense from 'rollup-plugin-license'
 import { bundleConsole } from './bundle-console.ts'
+import { createChunks } from './chunks.ts'
 import { doors } from './doors.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -19,6 +20,7 @@ export async function bundleInto(dir: string, more: Readonly<Record<string, stri
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
   const { dependencies, peerDependencies } = manifest
   const packages = Object.keys({ ...dependencies, ...peerDependencies })
+  const { plugin: chunks, groups } = createChunks()
   const bundle = await rolldown({
     cwd: root,
     input: {
@@ -50,20 +52,27 @@ export async function bundleInto(dir: string, more: Readonly<Record<string, stri
     // linkedom has one, which runs in the worker of a page only.
     checks: { eval: false },
     plugins: [
+      chunks,
+      asScripts,
       // What is bundled stays under the terms of those who wrote it.
       license({ thirdParty: { output: { file: join(dir, 'THIRD-PARTY-NOTICES.txt') } } }),
     ],
     // What an older Node cannot read, it could not even refuse.
     transform: { target: 'es2024' },
   })
-  // Files in chunks/ lie as deep as those in cli/, so that both find package.json at the same place.
-  await bundle.write({
+  // Scripts, and not modules: the compiled code of a script can be kept after a run. Files in chunks/ lie as deep as those in cli/ and workers/, so that
+  // all find package.json at the same place.
+  const { output } = await bundle.write({
     dir,
-    format: 'esm',
-    entryFileNames: '[name].js',
-    chunkFileNames: 'chunks/[name].js',
+    format: 'cjs',
+    entryFileNames: ({ name }) => (name.includes('/') ? '[name].cjs' : 'chunks/[name].cjs'),
+    // What is compiled of a file is kept under its name, which therefore changes with what it holds.
+    chunkFileNames: 'chunks/[name]-[hash].cjs',
     comments: false,
+    codeSplitting: { groups },
   })
+  for (const each of output)
+    if (each.type === 'chunk' && each.isEntry && !/^(?:cli|workers)\//.test(each.name)) writeDoor(dir, each)
   await bundle.close()
   await bundleConsole(join(dir, 'console'))
   // The engine of programs, which their worker loads.
@@ -71,4 +80,40 @@ export async function bundleInto(dir: string, more: Readonly<Record<string, stri
     join(root, 'node_modules/@jitl/quickjs-wasmfile-release-sync/dist/emscripten-module.wasm'),
     join(dir, 'workers', 'quickjs.wasm'),
   )
+}
+
+/** Writes the module that hands on the names of an entry, for `import`. */
+function writeDoor(dir: string, { name, fileName, exports }: OutputChunk): void {
+  const file = join(dir, `${name}.js`)
+  mkdirSync(dirname(file), { recursive: true })
+  const from = relative(dirname(file), join(dir, fileName))
+  const path = from.startsWith('.') ? from : `./${from}`
+  const names = exports.join(', ')
+  writeFileSync(
+    file,
+    names === ''
+      ? `import '${path}'\nexport {}\n`
+      : `import door from '${path}'\nexport const { ${names} } = door\n`,
+  )
+}
+
+/**
+ * Makes chunks what `bin/load-program.mjs` can run: a script imports nothing, and one byte a character is read and scanned fastest. What is not in ASCII
+ * stands in texts and patterns only.
+ */
+const asScripts: Plugin = {
+  name: 'handrail-scripts',
+  generateBundle(_options, bundle) {
+    for (const each of Object.values(bundle)) {
+      if (each.type !== 'chunk') continue
+      each.code = each.code
+        .replace(/\bimport\((["']node:[\w/]+["'])\)/g, 'Promise.resolve(require($1))')
+        .replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      const outside = each.dynamicImports.filter((name) => !(name in bundle) && !name.startsWith('node:'))
+      if (outside.length > 0)
+        throw new Error(
+          `${each.fileName} imports ${outside.join(', ')}, which is not in the bundle. Use importPackage of src/kit/import-package.ts.`,
+        )
+    }
+  },
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { configurationSchema, projectSchema } from '../src/config/file-schemas.ts'
 import { gatewayFileSchema } from '../src/config/gateway-schema.ts'
 import { policyCasesSchema } from '../src/config/policy-cases.ts'
@@ -29,11 +30,13 @@ import { skillTools } from '../src/compose/sources/skill-tools.ts'
 import { taskTools } from '../src/compose/sources/task-tools.ts'
 import { triggerTools } from '../src/compose/sources/trigger-tools.ts'
 import { webTools } from '../src/compose/sources/web-tools.ts'
+import { performancePage, type KeptRun } from './performance-page.ts'
 
 /** Every generated file of the project: its path from the root, and its text. */
 export function generatedFiles(): ReadonlyMap<string, string> {
   return new Map([
     ['docs/errors.md', errorsPage()],
+    ['docs/performance.md', performancePage(keptRun())],
     [
       'docs/tools.md',
       toolsPage([
@@ -67,6 +70,10 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ['schemas/caplet.json', schemaFile('caplet', capletSourceSchema)],
     ['schemas/tool-output.json', schemaFile('tool output', toolOutputSchema)],
   ])
+}
+
+function keptRun(): KeptRun {
+  return JSON.parse(readFileSync(new URL('../bench/performance.json', import.meta.url), 'utf8')) as KeptRun
 }
 
 function schemaFile(name: string, schema: JsonSchema): string {

@@ -2,6 +2,7 @@
 export {} from './kit/require-node.ts'
 export type {
   ApprovalDecision,
+  AskedReach,
   ApprovalQuery,
   PendingApproval,
   PendingApprovals,

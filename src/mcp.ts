@@ -1,5 +1,6 @@
 // First, so that an older Node is told before anything fails on it.
 export {} from './kit/require-node.ts'
+export type { Wants as McpWants } from './mcp/upstream/base/find-remedy.ts'
 export {
   mcpTools,
   type McpLoginOptions,

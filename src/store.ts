@@ -10,6 +10,8 @@ export type {
   ReservationItem,
   ChangedFact,
   Changes,
+  CountedEnds,
+  EndsQuery,
   Entry,
   Fact,
   FactChange,

@@ -1,4 +1,9 @@
-import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
+import {
+  Client,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { makeDirectory } from '../handrail/load.ts'
 import { inFlight, type Contender, type Prepared } from '../harness/contender.ts'
@@ -14,11 +19,13 @@ import {
   toServer,
   type Program,
 } from './programs.ts'
+import { startHub, startMcpProxy, startSupergateway } from './peers.ts'
 
 /** A way from a client to the tool, and what ends it. */
 interface Way {
   readonly transport: Transport
-  readonly tool: string
+  /** Called in turn. */
+  readonly tools: readonly string[]
   end(): Promise<void> | void
 }
 
@@ -36,13 +43,13 @@ const behind = 'mcp__up__add'
 export const stdioChains: readonly Chain[] = [
   {
     name: 'direct, stdio',
-    open: async () => ({ transport: overStdio(stdioUpstream()), tool: 'add', end: () => {} }),
+    open: async () => ({ transport: overStdio(stdioUpstream()), tools: ['add'], end: () => {} }),
   },
   {
     name: 'bare proxy, stdio to stdio',
     open: async () => {
       const { command, args } = stdioUpstream()
-      return { transport: overStdio(stdioProxy('stdio', command, ...args)), tool: 'add', end: () => {} }
+      return { transport: overStdio(stdioProxy('stdio', command, ...args)), tools: ['add'], end: () => {} }
     },
   },
   {
@@ -50,7 +57,7 @@ export const stdioChains: readonly Chain[] = [
     open: async () => {
       const { directory, remove } = makeDirectory()
       layHome(directory, { up: toServer(stdioUpstream()) })
-      return { transport: overStdio(gateway(directory, '--stdio')), tool: behind, end: remove }
+      return { transport: overStdio(gateway(directory, '--stdio')), tools: [behind], end: remove }
     },
   },
 ]
@@ -61,7 +68,7 @@ export const httpChains: readonly Chain[] = [
     name: 'direct, HTTP',
     open: async () => {
       const upstream = await startUpstream()
-      return { transport: overHttp(upstream.url), tool: 'add', end: () => upstream.end() }
+      return { transport: overHttp(upstream.url), tools: ['add'], end: () => upstream.end() }
     },
   },
   {
@@ -70,7 +77,7 @@ export const httpChains: readonly Chain[] = [
       const upstream = await startUpstream()
       const proxy = await startProxy('http', upstream.url)
       const end = () => endAll(proxy, upstream)
-      return { transport: overHttp(proxy.url), tool: 'add', end }
+      return { transport: overHttp(proxy.url), tools: ['add'], end }
     },
   },
   { name: 'handrail serve, HTTP to HTTP', open: throughGatewayToHttp },
@@ -80,7 +87,7 @@ export const httpChains: readonly Chain[] = [
     open: async () => {
       const { command, args } = stdioUpstream()
       const proxy = await startProxy('stdio', command, ...args)
-      return { transport: overHttp(proxy.url), tool: 'add', end: () => proxy.end() }
+      return { transport: overHttp(proxy.url), tools: ['add'], end: () => proxy.end() }
     },
   },
   {
@@ -93,10 +100,62 @@ export const httpChains: readonly Chain[] = [
         await served.end()
         remove()
       }
-      return { transport: overHttp(served.url), tool: behind, end }
+      return { transport: overHttp(served.url), tools: [behind], end }
+    },
+  },
+  {
+    name: 'mcp-hub, SSE to stdio',
+    open: () => throughHub({ up: stdioUpstream() }),
+  },
+  {
+    name: 'mcp-proxy, HTTP to stdio',
+    open: async () => {
+      const peer = await startMcpProxy(stdioUpstream())
+      return { transport: overHttp(peer.url), tools: ['add'], end: () => peer.end() }
+    },
+  },
+  {
+    name: 'supergateway, HTTP to stdio',
+    open: async () => {
+      const peer = await startSupergateway(stdioUpstream())
+      return { transport: overHttp(peer.url), tools: ['add'], end: () => peer.end() }
     },
   },
 ]
+
+const fiveNames = ['one', 'two', 'three', 'four', 'five']
+
+/** Gateways in front of five servers on their standard streams. */
+export const fiveChains: readonly Chain[] = [
+  {
+    name: 'mcp-hub, SSE, 5 servers on stdio',
+    open: () => throughHub(Object.fromEntries(fiveNames.map((name) => [name, stdioUpstream()]))),
+  },
+  {
+    name: 'handrail serve, HTTP, 5 servers on stdio',
+    open: async () => {
+      const { directory, remove } = makeDirectory()
+      layHome(directory, Object.fromEntries(fiveNames.map((name) => [name, toServer(stdioUpstream())])))
+      const served = await startGateway(directory)
+      const end = async () => {
+        await served.end()
+        remove()
+      }
+      return { transport: overHttp(served.url), tools: fiveNames.map((name) => `mcp__${name}__add`), end }
+    },
+  },
+]
+
+async function throughHub(servers: Readonly<Record<string, Program>>): Promise<Way> {
+  const { directory, remove } = makeDirectory()
+  const hub = await startHub(directory, servers)
+  const end = async () => {
+    await hub.end()
+    remove()
+  }
+  const tools = Object.keys(servers).map((name) => `${name}__add`)
+  return { transport: new SSEClientTransport(new URL(hub.url)), tools, end }
+}
 
 async function throughGatewayToHttp(): Promise<Way> {
   const { directory, remove } = makeDirectory()
@@ -107,7 +166,7 @@ async function throughGatewayToHttp(): Promise<Way> {
     await endAll(served, upstream)
     remove()
   }
-  return { transport: overHttp(served.url), tool: behind, end }
+  return { transport: overHttp(served.url), tools: [behind], end }
 }
 
 async function endAll(...all: readonly { end(): Promise<void> }[]): Promise<void> {
@@ -138,7 +197,7 @@ export function toContender(chain: Chain, width: number): Contender {
       // A gateway meets its servers by then.
       await client.listTools()
       return {
-        round: (calls) => inFlight(width, calls, () => callOnce(client, way.tool)),
+        round: (calls) => inFlight(width, calls, () => callOnce(client, way.tools)),
         async close() {
           await client.close()
           await way.end()
@@ -149,9 +208,10 @@ export function toContender(chain: Chain, width: number): Contender {
 }
 
 /** Every answer is held to its own input. */
-async function callOnce(client: Client, tool: string): Promise<void> {
+async function callOnce(client: Client, tools: readonly string[]): Promise<void> {
   const input = nextInput()
-  const { content, isError } = await client.callTool({ name: tool, arguments: { ...input } })
+  const name = tools[input.count % tools.length] ?? ''
+  const { content, isError } = await client.callTool({ name, arguments: { ...input } })
   const [first] = content
   const text = first?.type === 'text' ? first.text : ''
   if (isError === true || !text.includes(`{"line":"${input.count} piece of garden hose"`))

@@ -21,6 +21,8 @@ export interface Started {
 export interface Program {
   readonly command: string
   readonly args: readonly string[]
+  /** Added to the variables of the bench. Default: none. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** The server behind a gateway on its standard streams, as everybody starts it. */
@@ -81,8 +83,11 @@ export async function startGateway(directory: string): Promise<Started & { url: 
 }
 
 /** Starts a program and waits until it says something that fits. Rejects where it ends before that. */
-export async function startProgram({ command, args }: Program, wanted = /(.+)/): Promise<Started> {
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+export async function startProgram({ command, args, env }: Program, wanted = /(.+)/): Promise<Started> {
+  const child = spawn(command, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+  })
   // Where the bench itself fails, nobody else ends it.
   const kill = (): void => void child.kill()
   process.once('exit', kill)

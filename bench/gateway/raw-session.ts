@@ -4,6 +4,8 @@ import { Agent, request } from 'node:http'
 export interface RawSession {
   /** Asks for the tools: how many there are, and the milliseconds until the last byte was there. */
   list(): Promise<{ names: number; ms: number }>
+  /** Calls a tool; resolves with the text of the answer. */
+  call(name: string, input: object): Promise<string>
   close(): Promise<void>
 }
 
@@ -42,6 +44,9 @@ export async function openRawSession(url: string): Promise<RawSession> {
       const { text } = await send('POST', { id: 2, method: 'tools/list', params: {} })
       const ms = performance.now() - before
       return { names: text.split('"inputSchema"').length - 1, ms }
+    },
+    async call(name, input) {
+      return (await send('POST', { id: 3, method: 'tools/call', params: { name, arguments: input } })).text
     },
     async close() {
       await send('DELETE')

@@ -1,4 +1,14 @@
-import { median, named, p95, ratio, type Group, type Reach, type Row, type Series } from './report.ts'
+import {
+  median,
+  named,
+  p95,
+  ratio,
+  showFigure,
+  type Group,
+  type Reach,
+  type Row,
+  type Series,
+} from './report.ts'
 
 const nameWidth = 58
 
@@ -21,7 +31,9 @@ function lineOf(series: Series, group: Group): string {
   const middle = median(series.values)
   const rates = group.unit === 'µs' ? [middle === undefined ? undefined : 1e6 / middle] : []
   const ratios = group.against.map((base) => ratio(series, named(group.series, base.name)))
-  const cells = [middle, p95(series.values), ...rates, ...ratios].map((value) => show(value).padStart(12))
+  const cells = [middle, p95(series.values), ...rates, ...ratios].map((value) =>
+    showFigure(value).padStart(12),
+  )
   return name + cells.join('') + (series.remark === undefined ? '' : `   ${series.remark}`)
 }
 
@@ -30,14 +42,8 @@ export function printReaches(reaches: readonly Reach[]): void {
   print('')
   for (const { what, unit, value, atMost } of reaches) {
     const verdict = value === undefined ? 'NOT MEASURED' : value <= atMost ? 'reached' : 'MISSED'
-    print(`${verdict.padEnd(13)} ${what}: ${show(value)} ${unit}, at most ${atMost} ${unit}`)
+    print(`${verdict.padEnd(13)} ${what}: ${showFigure(value)} ${unit}, at most ${atMost} ${unit}`)
   }
-}
-
-/** Three significant digits; whole numbers from a hundred on. */
-function show(value: number | undefined): string {
-  if (value === undefined) return '–'
-  return Math.abs(value) >= 100 ? Math.round(value).toLocaleString('en-US') : value.toPrecision(3)
 }
 
 function print(line: string): void {

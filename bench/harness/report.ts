@@ -67,3 +67,9 @@ export function ratio(series: Series | undefined, base: Series | undefined): num
 export function named(all: readonly Series[], name: string): Series | undefined {
   return all.find((series) => series.name === name && series.failed === undefined)
 }
+
+/** Three significant digits; whole numbers from a hundred on. */
+export function showFigure(value: number | undefined): string {
+  if (value === undefined) return '–'
+  return Math.abs(value) >= 100 ? Math.round(value).toLocaleString('en-US') : value.toPrecision(3)
+}

@@ -29,7 +29,7 @@ const rowNames = [
 /** Measures and prints every row, or one. Returns whether every contender could be measured. */
 export async function runBench(
   settings: Settings,
-  { only, json }: { only?: string; json?: string },
+  { only, json, keep, quick = false }: { only?: string; json?: string; keep?: string; quick?: boolean },
 ): Promise<boolean> {
   if (only !== undefined && !rowNames.includes(only))
     throw new Error(`There is no row "${only}"; the rows are ${rowNames.join(', ')}.`)
@@ -44,11 +44,16 @@ export async function runBench(
   }
   const reaches = rows.flatMap((row) => row.reaches)
   printReaches(reaches)
-  if (json !== undefined)
-    writeFileSync(
-      json,
-      `${JSON.stringify({ about, groups: rows.flatMap((row) => row.groups), reaches }, null, 2)}\n`,
-    )
+  const run = {
+    about,
+    day: new Date().toISOString().slice(0, 10),
+    quick,
+    only: only ?? null,
+    groups: rows.flatMap((row) => row.groups),
+    reaches,
+  }
+  if (json !== undefined) writeFileSync(json, `${JSON.stringify(run, null, 2)}\n`)
+  if (keep !== undefined) writeFileSync(keep, toKept(run))
   return rows.every((row) =>
     row.groups.every(({ series }) => series.every(({ failed }) => failed === undefined)),
   )
@@ -66,4 +71,15 @@ function describeRun(settings: Settings): string[] {
       .join(', '),
     ...(tmpfs ? [`${tmpdir()} is in memory: the durable rows say nothing about a disk`] : []),
   ]
+}
+
+/** The figures with as many digits as say something, and those of a series in one line. */
+function toKept(run: object): string {
+  const isFigure = (value: unknown): value is number => typeof value === 'number' && !Number.isInteger(value)
+  const short = JSON.stringify(
+    run,
+    (_key, value: unknown) => (isFigure(value) ? Number(value.toPrecision(4)) : value),
+    1,
+  )
+  return `${short.replace(/\[[\d\s.,e-]*\]/g, (list) => list.replace(/\s+/g, ''))}\n`
 }

@@ -66,13 +66,13 @@ export function measure(settings: Settings): Promise<Row> {
         what: "import 'handrail'",
         unit: 'ms',
         value: median(named(overEmpty, ours)?.values ?? []),
-        atMost: 60,
+        atMost: 30,
       },
       {
         what: `${command} / ${nodeAlone}`,
         unit: '×',
         value: ratio(named(calls ?? [], command), named(calls ?? [], nodeAlone)),
-        atMost: 3,
+        atMost: 2.3,
       },
     ],
   })

@@ -115,7 +115,7 @@ function Consents() {
                 <strong>{consent.tool}</strong> ({consent.scope}) for{' '}
                 {consent.actor === '*' ? 'everybody' : consent.actor} of {consent.tenant}
               </span>
-              {consent.state === 'holds' && mayOperate() && (
+              {consent.state === 'holds' && mayOperate(consent.tenant) && (
                 <button
                   type="button"
                   class="deny"

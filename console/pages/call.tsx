@@ -1,5 +1,8 @@
 import { showDuration } from '../../src/kit/time/show-duration.ts'
-import type { CallDetail, EvidenceRecord } from '../api.ts'
+import { mayOperate, type CallDetail, type EvidenceRecord, type JsonObject } from '../api.ts'
+import { Fault } from '../parts/fault.tsx'
+import { StopButton } from '../parts/stop-button.tsx'
+import { useChange } from '../parts/use-change.ts'
 import { NotThereYet } from '../parts/not-there-yet.tsx'
 import { TableHead } from '../parts/table-head.tsx'
 import { Outcome, Value, When } from '../parts/text.tsx'
@@ -9,7 +12,7 @@ type Of<Kind extends EvidenceRecord['kind']> = Extract<EvidenceRecord, { kind: K
 
 /** One call: what happened, why, and how it would be decided now. */
 export function CallPage({ call }: { call: string }) {
-  const { answer, fault } = useAsked<CallDetail>(`/api/calls/${encodeURIComponent(call)}`)
+  const { answer, fault, again } = useAsked<CallDetail>(`/api/calls/${encodeURIComponent(call)}`)
   if (answer === undefined) return <NotThereYet fault={fault} />
   const records = answer.records.map(({ record }) => record)
   const begin = records.find((record): record is Of<'begin'> => record.kind === 'begin')
@@ -30,6 +33,21 @@ export function CallPage({ call }: { call: string }) {
           </>
         )}
       </p>
+      {begin !== undefined && end !== undefined && <StepBar begin={begin} end={end} />}
+      {answer.run !== undefined && (
+        <p>
+          Of the run <a href={`/runs/${encodeURIComponent(answer.run)}`}>{answer.run}</a>, which can be
+          replayed there.
+        </p>
+      )}
+      {begin !== undefined && end === undefined && <AbortButton call={call} again={again} />}
+      {begin !== undefined && (
+        <div class="bar">
+          <StopButton what={begin.tool} scope={{ tools: begin.tool }} />
+          <StopButton what={`calls of ${begin.actor}`} scope={{ actor: begin.actor, tenant: begin.tenant }} />
+          <StopButton what={`the tenant ${begin.tenant}`} scope={{ tenant: begin.tenant }} />
+        </div>
+      )}
       {begin !== undefined && <Decided begin={begin} detail={answer} />}
       <h2>Input</h2>
       {answer.input === undefined ? <p>Not kept.</p> : <Value value={answer.input} label="Input" />}
@@ -37,26 +55,89 @@ export function CallPage({ call }: { call: string }) {
       {answer.result === undefined ? (
         <p>{end === undefined ? 'The call has not ended.' : 'Not kept.'}</p>
       ) : (
-        <Value value={answer.result} label="Result" />
+        <>
+          <Images result={answer.result} />
+          <Value value={answer.result} label="Result" />
+        </>
       )}
       <h2>Evidence</h2>
-      <table aria-label="Records">
-        <TableHead columns={['Record', 'What', 'When', 'Hash']} />
-        <tbody>
-          {answer.records.map(({ sequence, hash, record }) => (
-            <tr key={sequence}>
-              <td class="number">{sequence}</td>
-              <td>{record.kind === 'note' ? `${record.event}: ${record.message}` : record.kind}</td>
-              <td>
-                <When at={record.at} />
-              </td>
-              <td>
-                <code title={hash}>{hash.slice(0, 16)}…</code>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <p>
+        In a chain of {answer.chain.records} records;{' '}
+        {answer.chain.signed === undefined ? (
+          'not signed yet'
+        ) : (
+          <>
+            signed <When at={answer.chain.signed.at} /> by the checkpoint {answer.chain.signed.sequence} with{' '}
+            <code>{answer.chain.signed.key}</code>
+          </>
+        )}
+        . <a href="/evidence">Verify the chain</a>
+      </p>
+      <Records records={answer.records} />
+    </>
+  )
+}
+
+/** The records of the call, with their places in the chain. */
+function Records({ records }: Pick<CallDetail, 'records'>) {
+  return (
+    <table aria-label="Records">
+      <TableHead columns={['Record', 'What', 'When', 'Hash']} />
+      <tbody>
+        {records.map(({ sequence, hash, record }) => (
+          <tr key={sequence}>
+            <td class="number">{sequence}</td>
+            <td>{record.kind === 'note' ? `${record.event}: ${record.message}` : record.kind}</td>
+            <td>
+              <When at={record.at} />
+            </td>
+            <td>
+              <code title={hash}>{hash.slice(0, 16)}…</code>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+/** How the time from begin to end was spent: in the tool, and in all that is around it. */
+function StepBar({ begin, end }: { begin: Of<'begin'>; end: Of<'end'> }) {
+  const whole = Math.max(end.at - begin.at, end.durationMs, 1)
+  const rest = whole - end.durationMs
+  const words = `${showDuration(end.durationMs)} in the tool, ${showDuration(rest)} for checks, waiting and records`
+  return (
+    <figure class="bars">
+      <svg class="step-bar" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label={words}>
+        <rect class="wait" x="0" y="0" width={(rest / whole) * 100} height="10" />
+        <rect class="run" x={(rest / whole) * 100} y="0" width={(end.durationMs / whole) * 100} height="10" />
+      </svg>
+      <figcaption>
+        <small>
+          {words}; begun {new Date(begin.at).toISOString()}, ended {new Date(end.at).toISOString()}
+        </small>
+      </figcaption>
+    </figure>
+  )
+}
+
+/** Kinds of images that a browser shows and that hold no program. */
+const shown: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
+
+/** The images of a result, out of the result itself. */
+function Images({ result }: { result: JsonObject }) {
+  const content = Array.isArray(result['content']) ? result['content'] : []
+  return (
+    <>
+      {content.flatMap((block, index) => {
+        if (typeof block !== 'object' || block === null || Array.isArray(block)) return []
+        const { type, data, mimeType } = block
+        if (type !== 'image' || typeof data !== 'string' || typeof mimeType !== 'string') return []
+        if (!shown.has(mimeType)) return []
+        const label = `Image ${index + 1} of the result`
+        // oxlint-disable-next-line react/no-array-index-key
+        return [<img key={index} class="seen" src={`data:${mimeType};base64,${data}`} alt={label} />]
+      })}
     </>
   )
 }
@@ -96,5 +177,22 @@ function Decided({ begin, detail: { explanation } }: { begin: Of<'begin'>; detai
         </p>
       ))}
     </>
+  )
+}
+
+/** Ends a call that runs, in whatever process. */
+function AbortButton({ call, again }: { call: string; again: () => void }) {
+  const change = useChange()
+  if (!mayOperate()) return null
+  const abort = async (): Promise<void> => {
+    if ((await change.make('/api/abort', { call })) !== undefined) again()
+  }
+  return (
+    <p>
+      <button type="button" class="deny" disabled={change.isBusy} onClick={() => void abort()}>
+        Abort this call
+      </button>
+      <Fault text={change.fault} />
+    </p>
   )
 }

@@ -1,4 +1,7 @@
 import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { messageOf } from '../../src/kit/text/message-of.ts'
+import { ask, mayOperate } from '../api.ts'
 import type { ChainRow, NoteRow, Verified } from '../api.ts'
 import { Fault } from '../parts/fault.tsx'
 import { TableHead } from '../parts/table-head.tsx'
@@ -36,7 +39,7 @@ export function EvidencePage() {
           Verify
         </button>
         <span role="status">
-          {change.isBusy && 'Every record is held against its chain…'}
+          {change.isBusy && <Progress />}
           {found.value !== undefined && <Finding found={found.value} />}
         </span>
       </div>
@@ -54,7 +57,117 @@ export function EvidencePage() {
           ))}
         </tbody>
       </table>
+      <Files />
       <NoteList />
+    </>
+  )
+}
+
+/** How often it is asked how far the verification has come. */
+const lookMs = 300
+
+function Progress() {
+  const { answer, again } = useAsked<{ readonly records?: number; readonly of?: number }>(
+    '/api/evidence/progress',
+  )
+  useEffect(() => {
+    const timer = setInterval(again, lookMs)
+    return () => clearInterval(timer)
+  }, [])
+  return (
+    <>
+      Every record is held against its chain…{' '}
+      {answer?.records !== undefined && (
+        <>
+          <progress
+            value={answer.records}
+            max={answer.of}
+            aria-label="Records that were held against their chain"
+          />{' '}
+          {answer.records} of {answer.of}
+        </>
+      )}
+    </>
+  )
+}
+
+interface Prunable {
+  readonly before: number
+  readonly tenants: readonly { readonly tenant: string; readonly bodies: number }[]
+}
+
+/** What can be taken out of here, and what a prune would take. */
+function Files() {
+  const session = useSignal('')
+  const days = useSignal('30')
+  const found = useSignal<Prunable | undefined>(undefined)
+  const isBusy = useSignal(false)
+  const fault = useSignal<string | undefined>(undefined)
+  const look = async (event: Event): Promise<void> => {
+    event.preventDefault()
+    isBusy.value = true
+    fault.value = found.value = undefined
+    try {
+      found.value = await ask<Prunable>(`/api/evidence/prune?days=${encodeURIComponent(days.value)}`)
+    } catch (error) {
+      fault.value = messageOf(error)
+    } finally {
+      isBusy.value = false
+    }
+  }
+  const query = session.value === '' ? '' : `?session=${encodeURIComponent(session.value)}`
+  return (
+    <>
+      {mayOperate() && (
+        <>
+          <h2>Export</h2>
+          <div class="bar">
+            <label>
+              Session{' '}
+              <input
+                value={session.value}
+                placeholder="all"
+                onInput={(event) => (session.value = event.currentTarget.value.trim())}
+              />
+            </label>
+            <a href={`/api/evidence/export${query}`} download="evidence.jsonl">
+              Download the evidence with inputs and results
+            </a>
+          </div>
+        </>
+      )}
+      <h2>What a prune would take</h2>
+      <form class="bar" onSubmit={(event) => void look(event)}>
+        <label>
+          Older than{' '}
+          <input
+            inputMode="numeric"
+            size={5}
+            value={days.value}
+            onInput={(event) => (days.value = event.currentTarget.value)}
+          />{' '}
+          days
+        </label>
+        <button type="submit" disabled={isBusy.value}>
+          Count
+        </button>
+        <span role="status">
+          {isBusy.value && 'Counting…'}
+          {found.value !== undefined && <Takes found={found.value} />}
+        </span>
+      </form>
+      <Fault text={fault.value} />
+    </>
+  )
+}
+
+function Takes({ found: { before, tenants } }: { found: Prunable }) {
+  if (tenants.length === 0) return <>Nothing is that old.</>
+  return (
+    <>
+      Inputs and results from before {new Date(before).toISOString().slice(0, 10)}:{' '}
+      {tenants.map(({ tenant, bodies }) => `${bodies} of ${tenant}`).join(', ')}. Nothing went. At a terminal:{' '}
+      <code>handrail evidence prune</code>
     </>
   )
 }
@@ -77,12 +190,33 @@ function Finding({ found }: { found: Verified }) {
 }
 
 function NoteList() {
-  const { rows, fault, more } = usePages<Notes, NoteRow>('/api/notes', ({ notes }) => notes)
+  const sought = useSignal<{ readonly [name: string]: string }>({})
+  const query = new URLSearchParams(Object.entries(sought.value).filter(([, value]) => value !== ''))
+  const { rows, fault, more } = usePages<Notes, NoteRow>(
+    `/api/notes${query.size === 0 ? '' : `?${query.toString()}`}`,
+    ({ notes }) => notes,
+  )
   return (
     <>
       <h2>Notes</h2>
+      <search class="bar">
+        {['event', 'actor', 'tool', 'session'].map((name) => (
+          <label key={name}>
+            {`${name.charAt(0).toUpperCase()}${name.slice(1)}`}{' '}
+            <input
+              value={sought.value[name] ?? ''}
+              onChange={({ currentTarget: { value } }) =>
+                (sought.value = { ...sought.value, [name]: value.trim() })
+              }
+            />
+          </label>
+        ))}
+        <span>
+          <a href="/live">Calls are looked for in Live.</a>
+        </span>
+      </search>
       <Fault text={fault} />
-      {rows.value?.length === 0 && <p class="empty">Nothing happened beside calls yet.</p>}
+      {rows.value?.length === 0 && <p class="empty">Nothing happened beside calls that is looked for.</p>}
       <ul class="list" aria-label="Notes">
         {rows.value?.map(({ tenant, sequence, at, event, message, actor, tool, call }) => (
           <li key={`${tenant} ${sequence}`} class="note">

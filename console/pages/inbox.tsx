@@ -1,102 +1,217 @@
+import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
-import { me, type PendingApproval } from '../api.ts'
-import { isListed, waiting } from '../events.ts'
-import { Batch, Card } from '../inbox/card.tsx'
-import { groupWaiting, isAlike } from '../inbox/group-waiting.ts'
-import { NoticeSettings } from '../inbox/notice-settings.tsx'
-import { describeEnd, useDecision, type Decided, type Word } from '../inbox/use-decision.ts'
-import { useKeys } from '../inbox/use-keys.ts'
-import { useShown } from '../inbox/use-shown.ts'
-import { WaitingList } from '../inbox/waiting-list.tsx'
+import { may, type PendingApproval } from '../api.ts'
+import { ended } from '../events.ts'
 import { Fault } from '../parts/fault.tsx'
+import { Answers } from '../parts/inbox/answers.tsx'
+import { useClock } from '../parts/inbox/countdown.tsx'
+import { NoticeSwitches } from '../parts/inbox/notices.tsx'
+import { Question, Questions } from '../parts/inbox/question.tsx'
+import { useChoice, type Choice } from '../parts/inbox/use-choice.ts'
+import { useDecisions, type Decision, type Result } from '../parts/inbox/use-decisions.ts'
+import { useKeys } from '../parts/inbox/use-keys.ts'
+import { WaitingList } from '../parts/inbox/waiting-list.tsx'
+import { RuleOfferCard } from '../parts/rule-offer.tsx'
+import { useChange } from '../parts/use-change.ts'
 
 /** What waits for a person, by session, the nearest deadline first. */
 export function InboxPage() {
-  const groups = groupWaiting(waiting.value.values())
-  const list = groups.flatMap(({ approvals }) => approvals)
-  const shown = useShown(list)
-  const { current, selected } = shown
-  const decision = useDecision()
-  const reason = useRef<HTMLInputElement>(null)
-  const endOf = ({ id }: PendingApproval): string | undefined => {
-    if (waiting.value.has(id) || decision.isOwn(id)) return undefined
-    const told = decision.endOf(id)
-    return told === undefined ? 'it was answered elsewhere' : describeEnd(told)
-  }
-  const decide = async (word: Word): Promise<void> => {
-    const isBatch = selected.length > 0
-    const meant = isBatch ? selected : current === undefined ? [] : [current]
-    const open = meant.filter((each) => waiting.value.has(each.id))
-    if (open.length === 0 || decision.isBusy || me.value?.role === 'viewer') return
-    if (isBatch && word === 'allow_for_session') return
-    const after = list.slice(list.findIndex(({ id }) => id === open.at(-1)?.id) + 1)
-    const next = [...after, ...list].find(({ id }) => !open.some((each) => each.id === id))
-    const isTaken = await decision.decide(open, word, reason.current?.value.trim() ?? '')
-    if (!isTaken && !isBatch) return
-    if (reason.current !== null) reason.current.value = ''
-    shown.select([])
-    shown.show(next)
-  }
-  const alikes = current === undefined ? [] : list.filter((each) => isAlike(current, each))
-  useKeys({
-    j: { act: () => shown.step(1), repeats: true },
-    k: { act: () => shown.step(-1), repeats: true },
-    a: { act: () => void decide('allow_once') },
-    s: { act: () => void decide('allow_for_session') },
-    d: { act: () => reason.current?.focus() },
-    x: { act: () => current !== undefined && alikes.length > 1 && shown.toggle(current) },
-    b: { act: () => alikes.length > 1 && shown.select(alikes) },
-    Escape: { act: () => shown.select([]) },
-  })
-  const answers = { decide: (word: Word) => void decide(word), reason, isBusy: decision.isBusy }
+  useClock()
+  const inbox = useInbox()
+  const { choice, said, results } = inbox
   return (
     <>
       <h1>Inbox</h1>
-      <NoticeSettings />
+      <NoticeSwitches />
       <p class="said" role="status">
-        {decision.said}
+        {said}
       </p>
-      <Became decided={decision.decided} />
-      {current === undefined ? (
-        <p class="empty">
-          {isListed.value
-            ? 'Nothing waits for you. What a policy asks about shows up here by itself.'
-            : 'Loading…'}
-        </p>
+      {results.length > 0 && (
+        <ul class="results" aria-label="What became of them">
+          {results.map(({ question, text, isDone }) => (
+            <li key={question.id} class={isDone ? '' : 'fault'}>
+              <code>{question.request.inputSummary}</code> {text}
+            </li>
+          ))}
+        </ul>
+      )}
+      <Fault text={inbox.fault} />
+      {choice.groups.length === 0 && choice.picked.length === 0 ? (
+        <p class="empty">Nothing waits for you. What a policy asks about shows up here by itself.</p>
       ) : (
         <div class="split">
-          <WaitingList groups={groups} shown={shown} />
-          {selected.length > 0 ? (
-            <Batch selected={selected} endOf={endOf} clear={() => shown.select([])} {...answers} />
-          ) : (
-            <Card
-              approval={current}
-              end={endOf(current)}
-              alikes={alikes}
-              select={shown.select}
-              {...answers}
-            />
-          )}
+          <WaitingList choice={choice} />
+          <Card inbox={inbox} />
         </div>
       )}
     </>
   )
 }
 
-/** What became of the last answer, of each call that it was for. */
-function Became({ decided }: { decided: Decided | undefined }) {
-  if (decided === undefined) return null
-  const { outcomes, word } = decided
-  const [first] = outcomes
-  if (outcomes.length === 1) return <Fault text={first?.fault} />
+type Inbox = ReturnType<typeof useInbox>
+
+function Card({ inbox }: { inbox: Inbox }) {
+  const { choice, reason, answered, ruling } = inbox
+  const { current, picked, isOver } = choice
+  if (current === undefined && picked.length === 0) return null
+  if (current !== undefined && picked.length === 0 && isOver)
+    return <Over question={current} choice={choice} />
+  const [first = current] = picked
+  const name = first?.request.tool ?? ''
+  const isOne = picked.length === 0
+  const mayRule = isOne && may('operator', current?.tenant)
   return (
-    <ul class="became" aria-label="What became of each">
-      {outcomes.map(({ approval, fault }) => (
-        <li key={approval.id} class={fault === undefined ? undefined : 'fault'}>
-          {approval.request.tool} {approval.request.inputSummary}:{' '}
-          {fault ?? (word === 'deny' ? 'denied' : 'allowed')}
-        </li>
-      ))}
-    </ul>
+    <section class="card" aria-label={isOne ? `Question about ${name}` : `${picked.length} of ${name}`}>
+      {isOne && current !== undefined ? (
+        <Question key={current.id} question={current} />
+      ) : (
+        <Questions questions={picked} isOver={({ id }) => ended.value.has(id)} />
+      )}
+      {!may('approver', first?.tenant) ? (
+        <p class="empty">You may look, and not decide.</p>
+      ) : (
+        <Answers
+          count={isOne ? undefined : picked.length}
+          isBusy={inbox.isBusy}
+          decide={answered}
+          reason={reason}
+          onRule={mayRule ? inbox.lookAtRule : undefined}
+        />
+      )}
+      {!isOne && (
+        <button type="button" onClick={choice.drop}>
+          Decide each by itself <kbd>Esc</kbd>
+        </button>
+      )}
+      {isOne && current !== undefined && ruling === current.id && (
+        <RuleOfferCard
+          key={current.id}
+          approval={current.id}
+          isBusy={inbox.isBusy}
+          onAllow={inbox.allowAsRule}
+          onLeave={inbox.leaveRule}
+        />
+      )}
+    </section>
   )
+}
+
+/** A question that was looked at when it ended by another way. No other takes its place under the person's hands. */
+function Over({ question, choice }: { question: PendingApproval; choice: Choice }) {
+  return (
+    <section class="card" aria-label={`Question about ${question.request.tool}`}>
+      <h2>{question.request.title} waits no more</h2>
+      <p>{describeEnd(question)}</p>
+      <button type="button" onClick={() => choice.step(1)}>
+        Next <kbd>j</kbd>
+      </button>
+    </section>
+  )
+}
+
+function describeEnd({ id }: PendingApproval): string {
+  const told = ended.value.get(id)
+  const last = told?.approval.answers.at(-1)
+  if (told?.event === 'expired') return 'Its time is over.'
+  if (told?.event === 'decided' && last !== undefined)
+    return `${last.by} answered it: ${last.decision === 'deny' ? 'denied' : 'allowed'}.`
+  return 'Its call ended, or the connection to the server is lost.'
+}
+
+/** What the page knows and does. */
+function useInbox() {
+  const decisions = useDecisions()
+  const choice = useChoice(decisions.hidden)
+  const reason = useRef<HTMLInputElement>(null)
+  const change = useChange()
+  const said = useSignal('')
+  const results = useSignal<readonly Result[]>([])
+  const fault = useSignal<string | undefined>(undefined)
+  /** The question whose rule is looked at. */
+  const ruling = useSignal<string | undefined>(undefined)
+  const { current, picked } = choice
+  const isBusy = decisions.isBusy || change.isBusy
+  const tell = (text: string, each: readonly Result[] = [], wrong?: string): void => {
+    said.value = text
+    results.value = each
+    fault.value = wrong
+  }
+  const takeReason = (): string => {
+    const text = reason.current?.value.trim() ?? ''
+    if (reason.current !== null) reason.current.value = ''
+    // What is typed next is a key again.
+    reason.current?.blur()
+    return text
+  }
+  const decide = async (decision: Decision): Promise<void> => {
+    const one = choice.isOver ? undefined : current
+    const questions = picked.length > 0 ? picked : one === undefined ? [] : [one]
+    const [first] = questions
+    if (isBusy || first === undefined || !may('approver', first.tenant)) return
+    tell('')
+    choice.drop()
+    choice.leave(questions)
+    const done = await decisions.decide(questions, { decision, reason: takeReason() })
+    if (picked.length > 0) tell(sumUp(done, decision), done)
+    else
+      for (const { isDone, text } of done)
+        tell(isDone ? sayDone(first, text) : '', [], isDone ? undefined : `${first.request.tool}: ${text}`)
+  }
+  const allowAsRule = async (policy: string): Promise<void> => {
+    if (current === undefined) return
+    const text = reason.current?.value.trim() ?? ''
+    const path = `/api/approvals/${encodeURIComponent(current.id)}/rule`
+    const given = { digest: current.digest, policy, ...(text !== '' && { reason: text }) }
+    tell('')
+    const done = await change.make<{ readonly version: number }>(path, given)
+    if (done === undefined) return
+    takeReason()
+    choice.leave([current])
+    decisions.hide(current)
+    tell(`Allowed, and always from now on: ${current.request.tool} (version ${done.version} of the policy)`)
+  }
+  const lookAtRule = (): void => {
+    if (picked.length === 0 && may('operator', current?.tenant)) ruling.value = current?.id
+  }
+  useKeys({
+    j: () => choice.step(1),
+    k: () => choice.step(-1),
+    x: () => current !== undefined && !choice.isOver && pickOrTell(choice, current, tell),
+    X: () => current !== undefined && choice.pickAlike(current),
+    Escape: choice.drop,
+    a: () => void decide('allow_once'),
+    s: () => void decide('allow_for_session'),
+    d: () => reason.current?.focus(),
+    r: lookAtRule,
+  })
+  return {
+    choice,
+    reason,
+    isBusy,
+    said: said.value,
+    results: results.value,
+    fault: fault.value ?? change.fault,
+    ruling: ruling.value,
+    answered: (decision: Decision) => void decide(decision),
+    allowAsRule: (policy: string) => void allowAsRule(policy),
+    lookAtRule,
+    leaveRule: () => void (ruling.value = undefined),
+  }
+}
+
+function pickOrTell(choice: Choice, question: PendingApproval, tell: (text: string) => void): void {
+  if (choice.mayPick(question)) choice.pick(question)
+  else tell('Only calls of the same tool and session that you may decide are decided together.')
+}
+
+/** Such as `Allowed: shop.refund`. */
+function sayDone({ request }: PendingApproval, text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}: ${request.tool}`
+}
+
+/** Such as `Allowed 2 of 3: shop.refund`. */
+function sumUp(results: readonly Result[], decision: Decision): string {
+  const done = results.filter(({ isDone }) => isDone).length
+  const tool = results[0]?.question.request.tool ?? ''
+  return `${decision === 'deny' ? 'Denied' : 'Allowed'} ${done} of ${results.length}: ${tool}`
 }

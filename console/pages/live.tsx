@@ -2,9 +2,12 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { CallRow } from '../api.ts'
 import { onRecord, type ToldRecord } from '../events.ts'
+import { CallSearch, isFor, toQuery, type Sought } from '../parts/call-search.tsx'
 import { CallTable } from '../parts/call-table.tsx'
 import { Fault } from '../parts/fault.tsx'
 import { fitsWords } from '../parts/fits-words.ts'
+import { SessionTree } from '../parts/session-tree.tsx'
+import { StopButton } from '../parts/stop-button.tsx'
 import { usePages } from '../parts/use-pages.ts'
 
 interface Page {
@@ -12,18 +15,20 @@ interface Page {
   readonly next?: string
 }
 
-/** More of them would make the page slow; the ones before are a click away. */
+/** More of them would fill the memory of a page that stands open for days; the ones before are loaded again by scrolling. */
 const mostLive = 500
 
 /** Calls as they happen, and those before. */
 export function LivePage() {
-  const { rows, fault, again, more } = usePages<Page, CallRow>('/api/calls', ({ calls }) => calls)
+  const sought = useSignal<Sought>({})
+  const pages = usePages<Page, CallRow>(`/api/calls${toQuery(sought.value)}`, ({ calls }) => calls)
+  const { rows, fault, again, more } = pages
   const filter = useSignal('')
   const isHeld = useSignal(false)
   useEffect(
     () =>
       onRecord((told) => {
-        if (!isHeld.value && rows.value !== undefined) rows.value = take(rows.value, told)
+        if (!isHeld.value && rows.value !== undefined) rows.value = take(rows.value, told, sought.value)
       }),
     [],
   )
@@ -34,12 +39,14 @@ export function LivePage() {
   return (
     <>
       <h1>Live</h1>
+      <SessionTree />
+      <CallSearch sought={sought} />
       <div class="bar">
         <label>
           Filter{' '}
           <input
             value={filter.value}
-            placeholder="tool, actor, outcome, session"
+            placeholder="words of what is loaded"
             onInput={(event) => (filter.value = event.currentTarget.value)}
           />
         </label>
@@ -54,18 +61,19 @@ export function LivePage() {
           {isHeld.value ? 'Follow' : 'Hold'}
         </button>
         <span role="status">
-          {shown.length} of {calls.length} calls
+          {shown.length} of {calls.length} calls{more !== undefined && ', and more before'}
         </span>
       </div>
+      <StopButton what="everything" scope={{ all: true }} />
       <Fault text={fault} />
       {rows.value === undefined && fault === undefined ? (
         <p class="empty">Loading…</p>
       ) : (
-        <CallTable calls={shown} label="Calls" />
+        <CallTable calls={shown} label="Calls" onEnd={more} />
       )}
       {more !== undefined && (
-        <button type="button" onClick={more}>
-          Earlier calls
+        <button type="button" disabled={pages.isLoading} onClick={more}>
+          {pages.isLoading ? 'Looking…' : 'Earlier calls'}
         </button>
       )}
     </>
@@ -73,9 +81,14 @@ export function LivePage() {
 }
 
 /** The calls with what a record says: a begin is a new one, an end belongs to one. */
-function take(calls: readonly CallRow[], { tenant, sequence, record }: ToldRecord): readonly CallRow[] {
+function take(
+  calls: readonly CallRow[],
+  { tenant, sequence, record }: ToldRecord,
+  sought: Sought,
+): readonly CallRow[] {
   if (record.kind === 'begin') {
-    if (calls.some((each) => each.call === record.call && each.tenant === tenant)) return calls
+    if (!isFor(sought, record) || calls.some((each) => each.call === record.call && each.tenant === tenant))
+      return calls
     const { session, call, tool, actor, role, at } = record
     const begun = { tenant, session, call, tool, actor, role, at, sequence, outcome: 'running' }
     return [begun, ...calls].slice(0, Math.max(mostLive, calls.length))

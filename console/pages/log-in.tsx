@@ -1,3 +1,5 @@
+import { login } from '../api.ts'
+
 /** For a person who is not logged in. */
 export function LogInPage() {
   const isOver = new URLSearchParams(location.search).get('link') === 'over'
@@ -5,7 +7,17 @@ export function LogInPage() {
     <main class="log-in">
       <h1>Handrail</h1>
       {isOver && <p role="alert">That link was used, or is older than ten minutes.</p>}
-      <p>Get a new link at a terminal of this machine, and open it here:</p>
+      {login.value !== undefined && (
+        <p>
+          <a class="button" href={login.value.path}>
+            Log in with {login.value.name}
+          </a>
+        </p>
+      )}
+      <p>
+        {login.value === undefined ? 'Get' : 'Or get'} a new link at a terminal of this machine, and open it
+        here:
+      </p>
       <pre>
         <code>handrail console</code>
       </pre>

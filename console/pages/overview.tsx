@@ -1,5 +1,6 @@
 import { showDuration } from '../../src/kit/time/show-duration.ts'
 import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import type { Overview } from '../api.ts'
 import { Fault } from '../parts/fault.tsx'
 import { TableHead } from '../parts/table-head.tsx'
@@ -11,15 +12,31 @@ const ranges = [
   [60, 'the last hour'],
   [24 * 60, 'the last day'],
   [7 * 24 * 60, 'the last 7 days'],
+  [31 * 24 * 60, 'the last 31 days'],
 ] as const
+
+/** What `/api/health` says. */
+interface Health {
+  readonly troubles: readonly string[]
+  readonly findings: readonly { readonly id: string; readonly holds: boolean; readonly detail: string }[]
+}
+
+/** How soon it is asked for more, as long as not all is counted. */
+const nextMs = 50
 
 /** What happened within a time, in numbers, and what is wrong now. */
 export function OverviewPage() {
   const minutes = useSignal(60)
   const { answer, fault, again } = useAsked<Overview>(`/api/overview?minutes=${minutes.value}`)
+  useEffect(() => {
+    if (answer === undefined || answer.isWhole) return undefined
+    const timer = setTimeout(again, nextMs)
+    return () => clearTimeout(timer)
+  }, [answer])
   return (
     <>
       <h1>Overview</h1>
+      <HealthList />
       <div class="bar">
         <label>
           Of{' '}
@@ -37,6 +54,7 @@ export function OverviewPage() {
         <button type="button" onClick={again}>
           Look again
         </button>
+        <span role="status">{answer?.isWhole === false && 'Counting…'}</span>
       </div>
       <Fault text={fault} />
       {answer !== undefined && <Numbers {...answer} />}
@@ -44,15 +62,42 @@ export function OverviewPage() {
   )
 }
 
-function Numbers({ counts, approvals, health, isWhole, times, tools }: Overview) {
+function HealthList() {
+  const { answer, fault } = useAsked<Health>('/api/health')
+  const bad = answer?.findings.filter(({ holds }) => !holds) ?? []
   return (
     <>
-      {health.length === 0 ? (
+      <Fault text={fault} />
+      {answer?.troubles.length === 0 ? (
         <p>The store takes records.</p>
       ) : (
-        health.map((trouble) => <Fault key={trouble} text={trouble} />)
+        answer?.troubles.map((trouble) => <Fault key={trouble} text={trouble} />)
       )}
-      {!isWhole && <p>There were more calls than are counted: these are the last {counts.calls}.</p>}
+      {bad.map(({ id, detail }) => (
+        <Fault key={id} text={`${id}: ${detail}`} />
+      ))}
+      {answer !== undefined && answer.findings.length > 0 && (
+        <details>
+          <summary>
+            What <code>handrail doctor</code> says of the home folder: {answer.findings.length - bad.length}{' '}
+            of {answer.findings.length} hold
+          </summary>
+          <ul>
+            {answer.findings.map(({ id, holds, detail }) => (
+              <li key={id} class={holds ? '' : 'danger'}>
+                <strong>{id}</strong> {holds ? 'holds' : 'does not hold'}: {detail}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
+  )
+}
+
+function Numbers({ counts, approvals, spend, times, tools }: Overview) {
+  return (
+    <>
       <ul class="figures" aria-label="Figures">
         <Figure name="Calls" value={counts.calls} />
         <Figure name="Denied" value={counts.denied} />
@@ -68,8 +113,15 @@ function Numbers({ counts, approvals, health, isWhole, times, tools }: Overview)
           name="Answered after, at most"
           value={approvals.longestMs === undefined ? '–' : showDuration(approvals.longestMs)}
         />
+        <Figure name="Runs" value={spend.runs} />
+        <Figure name="Tokens of runs" value={spend.tokens} />
+        <Figure name="Cost of runs" value={spend.cost.toFixed(2)} />
       </ul>
-      <Bars times={times} />
+      <div class="charts">
+        <Bars times={times} name="Calls" of={({ calls }) => calls} kind="all" />
+        <Bars times={times} name="Denied" of={({ denied }) => denied} kind="bad" />
+        <Bars times={times} name="Failed" of={({ failed }) => failed} kind="bad" />
+      </div>
       <h2>Tools</h2>
       {tools.length === 0 ? <p class="empty">No calls in this time.</p> : <ToolTable tools={tools} />}
     </>
@@ -84,10 +136,16 @@ function Figure({ name, value }: { name: string; value: number | string }) {
   )
 }
 
+interface BarsProps extends Pick<Overview, 'times'> {
+  readonly name: string
+  readonly of: (time: Overview['times'][number]) => number
+  readonly kind: 'all' | 'bad'
+}
+
 /** A bar for each part of the time; the table of tools has the same in numbers. */
-function Bars({ times }: Pick<Overview, 'times'>) {
-  const top = Math.max(1, ...times.map(({ calls }) => calls))
-  const width = 100 / times.length
+function Bars({ times, name, of, kind }: BarsProps) {
+  const top = Math.max(1, ...times.map(of))
+  const width = 100 / Math.max(1, times.length)
   const [first] = times
   return (
     <figure class="bars">
@@ -95,24 +153,25 @@ function Bars({ times }: Pick<Overview, 'times'>) {
         viewBox="0 0 100 30"
         preserveAspectRatio="none"
         role="img"
-        aria-label={`Calls over time, ${top} at most in one bar`}
+        aria-label={`${name} over time, ${top} at most in one bar`}
       >
-        {times.map(({ at, calls, denied, failed }, index) => {
-          const height = (calls / top) * 30
-          const bad = ((denied + failed) / top) * 30
-          const x = index * width
+        {times.map((time, index) => {
+          const height = (of(time) / top) * 30
           return (
-            <g key={at}>
-              <rect class="all" x={x} y={30 - height} width={width * 0.8} height={height} />
-              <rect class="bad" x={x} y={30 - bad} width={width * 0.8} height={bad} />
-            </g>
+            <rect
+              key={time.at}
+              class={kind}
+              x={index * width}
+              y={30 - height}
+              width={width * 0.8}
+              height={height}
+            />
           )
         })}
       </svg>
       <figcaption>
         <small>
-          Calls from {first !== undefined && <When at={first.at} />} to now; in red those that were denied or
-          failed. At most {top} in one bar.
+          {name} from {first !== undefined && <When at={first.at} />} to now, at most {top} in one bar
         </small>
       </figcaption>
     </figure>

@@ -1,6 +1,10 @@
-import type { RunDetail, StoredRun, TranscriptNode } from '../api.ts'
+import { useState } from 'preact/hooks'
+import { mayOperate, type RunDetail, type StoredRun, type TranscriptNode } from '../api.ts'
+import { useChange } from '../parts/use-change.ts'
 import { CallTable } from '../parts/call-table.tsx'
 import { Fault } from '../parts/fault.tsx'
+import { ComparePart, ReplayPart } from '../parts/run-checks.tsx'
+import { Timeline } from '../parts/timeline.tsx'
 import { NotThereYet } from '../parts/not-there-yet.tsx'
 import { TableHead } from '../parts/table-head.tsx'
 import { Value, When } from '../parts/text.tsx'
@@ -62,7 +66,13 @@ function RunTable({ runs, label }: { runs: readonly StoredRun[]; label: string }
 /** A run: what was said in it, and its calls. */
 export function RunPage({ run }: { run: string }) {
   const { answer, fault } = useAsked<RunDetail>(`/api/runs/${encodeURIComponent(run)}`)
+  const change = useChange()
+  const [whole, setWhole] = useState<RunDetail['transcript']>()
   if (answer === undefined) return <NotThereYet fault={fault} />
+  const showAll = async (): Promise<void> => {
+    const path = `/api/runs/${encodeURIComponent(run)}/unredacted`
+    setWhole((await change.make<Pick<RunDetail, 'transcript'>>(path, {}))?.transcript)
+  }
   return (
     <>
       <h1>
@@ -75,10 +85,20 @@ export function RunPage({ run }: { run: string }) {
           <RunTable runs={answer.children} label="Children" />
         </>
       )}
+      <Timeline detail={answer} />
+      <Deliverables detail={answer} />
+      <ReplayPart run={run} />
+      <ComparePart run={run} />
       <h2>Conversation</h2>
       {answer.run.prunedAt !== undefined && <p>It was removed, as the policy says how long it is kept.</p>}
+      <Fault text={change.fault} />
+      {whole === undefined && mayOperate(answer.run.tenant) && (
+        <button type="button" disabled={change.isBusy} onClick={() => void showAll()}>
+          Show it without redaction, which is noted
+        </button>
+      )}
       <ol class="transcript" aria-label="Conversation">
-        {answer.transcript.map((node) => (
+        {(whole ?? answer.transcript).map((node) => (
           <li key={node.id} class={node.type}>
             <small>
               {node.type} · <When at={node.at} />
@@ -96,4 +116,52 @@ export function RunPage({ run }: { run: string }) {
 function Node({ node }: { node: TranscriptNode }) {
   if ('text' in node) return <pre>{node.text}</pre>
   return <Value value={node.content} label={node.type} />
+}
+
+/** What calls left behind, and who let them. */
+function Deliverables({ detail: { files, artifacts, approvals } }: { detail: RunDetail }) {
+  return (
+    <>
+      {files.length > 0 && (
+        <>
+          <h2>Files that were changed</h2>
+          <ul aria-label="Files">
+            {files.map(({ path, action, call }) => (
+              <li key={path} class="note">
+                <a href={`/calls/${encodeURIComponent(call)}`}>{path}</a> <small>{action}</small>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {artifacts.length > 0 && (
+        <>
+          <h2>Artifacts</h2>
+          <ul aria-label="Artifacts">
+            {artifacts.map(({ digest, name, mimeType, bytes, call }) => (
+              <li key={digest} class="note">
+                <a href={`/calls/${encodeURIComponent(call)}`}>{name ?? digest}</a>{' '}
+                <small>
+                  {mimeType}, {bytes} bytes
+                </small>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {approvals.length > 0 && (
+        <>
+          <h2>Approvals</h2>
+          <ul aria-label="Approvals">
+            {approvals.map(({ call, tool, at, decision, by, reason }) => (
+              <li key={call} class="note">
+                <a href={`/calls/${encodeURIComponent(call)}`}>{tool}</a> {decision} by {by ?? 'the person'}
+                {reason !== undefined && `: ${reason}`} <When at={at} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </>
+  )
 }

@@ -1,5 +1,10 @@
-import type { FaultyEntry, ServerRow } from '../api.ts'
+import { useSignal } from '@preact/signals'
+import { mayOperate, me, type FaultyEntry, type JsonObject, type ServerRow } from '../api.ts'
+import { AddServer } from '../parts/add-server.tsx'
+import { ImportServers, SearchRegistry } from '../parts/find-servers.tsx'
+import { WriteServers, type ServerChanges } from '../parts/write-servers.tsx'
 import { Fault } from '../parts/fault.tsx'
+import { StopButton } from '../parts/stop-button.tsx'
 import { Value } from '../parts/text.tsx'
 import { useAsked } from '../parts/use-asked.ts'
 
@@ -22,6 +27,7 @@ export function ServersPage() {
         <span role="status">{answer !== undefined && `${answer.servers.length} servers`}</span>
       </div>
       <Fault text={fault} />
+      {mayOperate() && me.value?.tenant === undefined && <Setup onWritten={again} />}
       {answer?.servers.length === 0 && answer.faulty.length === 0 && (
         <p class="empty">
           There is no MCP server. One stands in <code>mcp.json</code>, under <code>mcpServers</code>.
@@ -36,7 +42,7 @@ export function ServersPage() {
         <p key={notice}>{notice}</p>
       ))}
       {answer?.servers.map((server) => (
-        <Server key={server.server} {...server} />
+        <Server key={server.server} {...server} again={again} />
       ))}
     </>
   )
@@ -53,7 +59,8 @@ function Server({
   fault,
   remedy,
   log,
-}: ServerRow) {
+  again,
+}: ServerRow & { again: () => void }) {
   return (
     <section class="card" aria-label={server}>
       <h2>
@@ -64,6 +71,7 @@ function Server({
         </span>
         {wantsLogin && <span class="tag danger">login needed</span>}
       </h2>
+      <StopButton what={server} scope={{ server }} />
       {fault !== undefined && <p class="danger">{fault}</p>}
       {remedy !== undefined && <Value value={remedy} label={`What to do about ${server}`} />}
       {leftOut.map(({ tool, message }) => (
@@ -81,6 +89,7 @@ function Server({
               </span>
             ))}
       </p>
+      {mayOperate() && me.value?.tenant === undefined && <Entry server={server} again={again} />}
       {log !== undefined && (
         <details>
           <summary>What it said last</summary>
@@ -88,5 +97,67 @@ function Server({
         </details>
       )}
     </section>
+  )
+}
+
+/** What adds servers: pasted, taken over, or found. */
+function Setup({ onWritten }: { onWritten: () => void }) {
+  const [text, name] = [useSignal(''), useSignal('')]
+  const isOpen = useSignal(false)
+  // The server reads the file soon after it was written.
+  const written = (): void => void setTimeout(onWritten, 1_500)
+  return (
+    <>
+      <details open={isOpen.value} onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
+        <summary>Add a server</summary>
+        <AddServer text={text} name={name} onWritten={written} />
+      </details>
+      <ImportServers onWritten={written} />
+      <SearchRegistry
+        onPicked={(picked, entry) => {
+          text.value = JSON.stringify(entry, null, 2)
+          name.value = picked
+          isOpen.value = true
+        }}
+      />
+    </>
+  )
+}
+
+interface Opening {
+  readonly what: string
+  readonly fields: JsonObject
+}
+
+/** The entry of a server: what would let it have what it was kept from, and taking it out. */
+function Entry({ server, again }: { server: string; again: () => void }) {
+  const changes = useSignal<ServerChanges | undefined>(undefined)
+  const { answer } = useAsked<{ readonly openings: readonly Opening[] }>(
+    `/api/servers/${encodeURIComponent(server)}/entry`,
+  )
+  if (changes.value !== undefined)
+    return (
+      <WriteServers
+        changes={changes.value}
+        onWritten={() => {
+          changes.value = undefined
+          setTimeout(again, 1_500)
+        }}
+        onLeft={() => (changes.value = undefined)}
+      />
+    )
+  return (
+    <div class="bar">
+      {answer?.openings.map(({ what, fields }) => (
+        <button key={what} type="button" onClick={() => (changes.value = { [server]: { fields } })}>
+          Allow {what}…
+        </button>
+      ))}
+      {answer !== undefined && (
+        <button type="button" class="deny" onClick={() => (changes.value = { [server]: { remove: true } })}>
+          Remove {server}…
+        </button>
+      )}
+    </div>
   )
 }

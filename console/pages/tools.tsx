@@ -1,16 +1,14 @@
 import { useSignal } from '@preact/signals'
-import { showDuration } from '../../src/kit/time/show-duration.ts'
 import { mayOperate, type ToolDetail, type ToolRow } from '../api.ts'
 import { Fault } from '../parts/fault.tsx'
 import { fitsWords } from '../parts/fits-words.ts'
 import { NotThereYet } from '../parts/not-there-yet.tsx'
+import { StopButton } from '../parts/stop-button.tsx'
 import { TableHead } from '../parts/table-head.tsx'
-import { Preview } from '../parts/preview.tsx'
-import { Value, When } from '../parts/text.tsx'
+import { Value } from '../parts/text.tsx'
+import { TryTool } from '../try/try-tool.tsx'
 import { useAsked } from '../parts/use-asked.ts'
 import { useChange } from '../parts/use-change.ts'
-import { isObject } from '../try/shape.ts'
-import { TryTool } from '../try/try-tool.tsx'
 
 /** The tools, and where each stands. */
 export function ToolsPage() {
@@ -31,6 +29,7 @@ export function ToolsPage() {
           {shown.length} of {answer?.tools.length ?? 0} tools
         </span>
       </div>
+      <PatternStop />
       <Fault text={fault} />
       <table aria-label="Tools">
         <TableHead columns={['Tool', 'State', 'Effect', 'Source', 'Version']} />
@@ -56,6 +55,28 @@ export function ToolsPage() {
         </tbody>
       </table>
     </>
+  )
+}
+
+/** Stops all tools whose name fits a pattern. */
+function PatternStop() {
+  const pattern = useSignal('')
+  if (!mayOperate()) return null
+  return (
+    <details>
+      <summary>Stop a pattern of tools</summary>
+      <label>
+        Pattern{' '}
+        <input
+          value={pattern.value}
+          placeholder="mcp.shop.*"
+          onInput={(event) => (pattern.value = event.currentTarget.value.trim())}
+        />
+      </label>
+      {pattern.value !== '' && (
+        <StopButton key={pattern.value} what={pattern.value} scope={{ tools: pattern.value }} />
+      )}
+    </details>
   )
 }
 
@@ -89,11 +110,16 @@ export function ToolPage({ tool }: { tool: string }) {
           {isPaused ? 'Enable' : 'Pause'}
         </button>
       )}
+      <StopButton what={tool} scope={{ tools: tool }} />
       {pending !== undefined && (
         <section class="card" aria-label="A definition that waits">
           <h2>Version {pending.version} waits for approval</h2>
-          {pending.changes.map(({ field, diff }) => (
-            <Preview key={field} title={field} body={diff} />
+          {pending.changes.map(({ field, was, is }) => (
+            <div key={field}>
+              <h3>{field}</h3>
+              <Value value={was} label={`${field} as it was`} />
+              <Value value={is} label={`${field} as it is`} />
+            </div>
           ))}
           {mayOperate() && (
             <button
@@ -106,43 +132,9 @@ export function ToolPage({ tool }: { tool: string }) {
           )}
         </section>
       )}
-      <Usage usage={answer.usage} />
-      {mayOperate() && isObject(definition['inputSchema']) && (
-        <>
-          <h2>Try it</h2>
-          <TryTool key={answer.digest} tool={tool} schema={definition['inputSchema']} />
-        </>
-      )}
+      {mayOperate() && <TryTool key={answer.digest} tool={tool} schema={definition.inputSchema} />}
       <h2>Definition</h2>
       <Value value={definition} label="Definition" />
-      <History history={answer.history} />
-    </>
-  )
-}
-
-function Usage({ usage: { calls, ok, failed, denied, p95Ms } }: Pick<ToolDetail, 'usage'>) {
-  if (calls === 0) return <p class="empty">It was not called yet.</p>
-  return (
-    <p>
-      {calls === 1 ? 'Its one call' : `Of its last ${calls} calls`}: {ok} ok, {failed} failed, {denied} denied
-      {p95Ms !== undefined && `; 95 of 100 took at most ${showDuration(p95Ms)}`}
-    </p>
-  )
-}
-
-function History({ history }: Pick<ToolDetail, 'history'>) {
-  if (history.length === 0) return null
-  return (
-    <>
-      <h2>What happened to it</h2>
-      <ol class="list">
-        {history.map(({ at, event, message, actor }) => (
-          <li key={`${at} ${event}`} class="note">
-            <When at={at} /> {message}
-            {actor !== undefined && !message.startsWith(actor) && <small> by {actor}</small>}
-          </li>
-        ))}
-      </ol>
     </>
   )
 }

@@ -2,32 +2,52 @@ import { showDuration } from '../../src/kit/time/show-duration.ts'
 import type { CallRow } from '../api.ts'
 import { TableHead } from './table-head.tsx'
 import { Outcome, When } from './text.tsx'
+import { useWindow } from './use-window.ts'
 
-/** Calls, in the order in which they are given. */
-export function CallTable({ calls, label }: { calls: readonly CallRow[]; label: string }) {
+/** Of every row, as the style sheet has it. */
+const rowHeight = 30
+
+interface CallTableProps {
+  readonly calls: readonly CallRow[]
+  readonly label: string
+  /** Told when the last rows come on the screen. */
+  readonly onEnd?: (() => void) | undefined
+}
+
+/** Calls, in the order in which they are given. However many there are, only those on the screen are made. */
+export function CallTable({ calls, label, onEnd }: CallTableProps) {
+  const { ref, window } = useWindow<HTMLTableElement>(calls.length, rowHeight, onEnd)
   if (calls.length === 0) return <p class="empty">No calls.</p>
+  const { first, end } = window
   return (
-    <table aria-label={label}>
+    <table ref={ref} class="calls" aria-label={label} aria-rowcount={calls.length + 1}>
       <TableHead columns={['When', 'Outcome', 'Tool', 'Who', ['Took', 'number']]} />
       <tbody>
-        {calls.map((call) => (
-          <tr key={`${call.tenant} ${call.call}`}>
+        <Gap rows={first} />
+        {calls.slice(first, end).map((call, index) => (
+          <tr key={`${call.tenant} ${call.call}`} aria-rowindex={first + index + 2}>
             <td>
               <When at={call.at} />
             </td>
             <td>
               <Outcome outcome={call.outcome} reason={call.reason} />
             </td>
-            <td>
+            <td title={call.tool}>
               <a href={`/calls/${encodeURIComponent(call.call)}`}>{call.tool}</a>
             </td>
-            <td>
+            <td title={`${call.actor}, session ${call.session}`}>
               {call.actor} <small>{call.role}</small>
             </td>
             <td class="number">{call.durationMs === undefined ? '' : showDuration(call.durationMs)}</td>
           </tr>
         ))}
+        <Gap rows={calls.length - end} />
       </tbody>
     </table>
   )
+}
+
+/** Where rows are that are not made. */
+function Gap({ rows }: { rows: number }) {
+  return rows > 0 ? <tr class="gap" aria-hidden="true" style={{ height: `${rows * rowHeight}px` }} /> : null
 }

@@ -1,5 +1,5 @@
 import { useSignal, type Signal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { ask } from '../api.ts'
 import { messageOf } from '../../src/kit/text/message-of.ts'
 
@@ -8,12 +8,18 @@ export interface Pages<Row> {
   /** Undefined until the first page is there. */
   readonly rows: Signal<readonly Row[] | undefined>
   readonly fault: string | undefined
+  readonly isLoading: boolean
   /** Loads the first page anew. */
   readonly again: () => void
-  /** Loads the next page. Undefined if there is none. */
+  /** Loads the next page, once at a time. Undefined if there is none. */
   readonly more: (() => void) | undefined
 }
 
+/** A page may have nothing and yet a next one: so many rows are looked for before the person has to ask for more. */
+const fewRows = 50
+const mostEmpty = 40
+
+/** Loads a list anew whenever its path changes. */
 export function usePages<Answer extends { readonly next?: string }, Row>(
   path: string,
   rowsOf: (answer: Answer) => readonly Row[],
@@ -21,23 +27,42 @@ export function usePages<Answer extends { readonly next?: string }, Row>(
   const rows = useSignal<readonly Row[] | undefined>(undefined)
   const next = useSignal<string | undefined>(undefined)
   const fault = useSignal<string | undefined>(undefined)
-  const load = async (before?: string): Promise<void> => {
+  const isLoading = useSignal(false)
+  /** Which load is the last one that was asked for: an answer of another one is of no use any more. */
+  const asked = useRef(0)
+  const load = async (from?: string): Promise<void> => {
+    const own = ++asked.current
+    const isWanted = (): boolean => asked.current === own
+    isLoading.value = true
     try {
-      const answer = await ask<Answer>(before === undefined ? path : `${path}?before=${before}`)
-      const loaded = rowsOf(answer)
-      rows.value = before === undefined ? loaded : [...(rows.value ?? []), ...loaded]
-      next.value = answer.next
+      let before = from
+      let found = 0
+      for (let looks = 0; looks < mostEmpty; looks++) {
+        const page = before === undefined ? '' : `${path.includes('?') ? '&' : '?'}before=${before}`
+        // Each page begins behind the one before.
+        // oxlint-disable-next-line no-await-in-loop
+        const answer = await ask<Answer>(`${path}${page}`)
+        if (!isWanted()) return
+        const loaded = rowsOf(answer)
+        rows.value = before === undefined ? loaded : [...(rows.value ?? []), ...loaded]
+        next.value = before = answer.next
+        found += loaded.length
+        if (before === undefined || found >= fewRows) break
+      }
       fault.value = undefined
     } catch (error) {
-      fault.value = messageOf(error)
+      if (isWanted()) fault.value = messageOf(error)
+    } finally {
+      if (isWanted()) isLoading.value = false
     }
   }
-  useEffect(() => void load(), [])
+  useEffect(() => void load(), [path])
   const before = next.value
   return {
     rows,
     fault: fault.value,
+    isLoading: isLoading.value,
     again: () => void load(),
-    more: before === undefined ? undefined : () => void load(before),
+    more: before === undefined ? undefined : () => void (isLoading.value || load(before)),
   }
 }

@@ -1,289 +1,171 @@
-import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
-import { ask, type Json, type JsonObject, type PendingApproval } from '../api.ts'
-import { onEnd, waiting as allWaiting } from '../events.ts'
-import { WouldDo } from '../inbox/question.tsx'
-import { describeEnd } from '../inbox/use-decision.ts'
+import { useEffect, useState } from 'preact/hooks'
+import type { JsonSchema } from '../../src/contract/base/schema.ts'
+import type { CallError } from '../../src/contract/base/errors.ts'
+import type { ToolResult } from '../../src/contract/base/result.ts'
+import { messageOf } from '../../src/kit/text/message-of.ts'
+import { ApiError, ask, type CallDetail, type Json, type TriedRow, type WouldBeRow } from '../api.ts'
+import { onRecord } from '../events.ts'
 import { Fault } from '../parts/fault.tsx'
-import { Preview } from '../parts/preview.tsx'
-import { Outcome, Value } from '../parts/text.tsx'
+import { RawField } from './raw-field.tsx'
+import { emptyOf, hasForm, ObjectFields } from './schema-form.tsx'
+import { Outcome, Preview, Value } from '../parts/text.tsx'
 import { useChange } from '../parts/use-change.ts'
-import { ObjectFields, RawControl, type Form } from './schema-field.tsx'
-import { isObject, shapeOf } from './shape.ts'
 
-interface Looked {
-  readonly effect: string
-  readonly steps: readonly { readonly step: string; readonly outcome: string; readonly note: string }[]
-  readonly decision?: { readonly reason: string; readonly layer: string; readonly rule: string }
-  readonly preview?: { readonly title: string; readonly body: string }
-  readonly error?: Faulty
-}
-
-interface Faulty {
-  readonly message: string
-  readonly issues?: readonly { readonly pointer: string; readonly message: string }[]
-}
-
-/** As `handrail call --json` shows it. */
-interface Returned {
-  readonly call_id: string
-  readonly outcome: string
-  readonly text: string
-  readonly data?: Json
-  readonly error?: Faulty & { readonly reason: string }
-}
-
-interface Called {
-  readonly result?: Returned
-  readonly waiting?: PendingApproval
-}
-
-/** A call of the visitor's own, as the tool's input schema asks for it. */
-export function TryTool({ tool, schema }: { tool: string; schema: JsonObject }) {
-  const input = useSignal<Json | undefined>(undefined)
-  const shape = shapeOf(schema)
-  const isRaw = useSignal(shape.kind !== 'object')
-  const trial = useTrial(tool)
-  const form = useFaults(trial.issues)
-  const given = isObject(input.value) ? input.value : {}
-  const isReady = !trial.isBusy && form.isRead
-  const props = {
-    name: 'input',
-    pointer: '',
-    schema,
-    isRequired: true,
-    value: input.value,
-    change: (next: Json | undefined) => (input.value = next),
-    form,
+/** Makes the input of a call, shows what would happen, and makes the call. */
+export function TryTool({ tool, schema }: { tool: string; schema: JsonSchema }) {
+  const fits = hasForm(schema)
+  const [input, setInput] = useState<Json>(() => emptyOf(schema))
+  const [isRaw, setRaw] = useState(!fits)
+  const [wouldBe, setWouldBe] = useState<WouldBeRow>()
+  const [tried, setTried] = useState<TriedRow>()
+  const change = useChange()
+  const lost = useEnd(tried, setTried)
+  const write = (next: Json | undefined): void => {
+    setInput(next ?? {})
+    setWouldBe(undefined)
+  }
+  const path = `/api/tools/${encodeURIComponent(tool)}`
+  const result = toResult(tried)
+  const error = toError(wouldBe?.error) ?? result?.error
+  const faults = new Map(error?.issues?.map(({ pointer, message }) => [pointer, message] as const))
+  const look = async (): Promise<void> => {
+    setTried(undefined)
+    setWouldBe(await change.make<WouldBeRow>(`${path}/preflight`, { input }))
+  }
+  const run = async (): Promise<void> => {
+    setTried(await change.make<TriedRow>(`${path}/call`, { input }))
+    setWouldBe(undefined)
   }
   return (
-    <form
-      class="try"
-      aria-label={`Try ${tool}`}
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (isReady) void trial.look(given)
-      }}
-    >
-      {isRaw.value || shape.kind !== 'object' ? (
-        <WholeInput {...props} />
-      ) : (
-        <ObjectFields {...props} fields={shape.fields} />
-      )}
-      <div id="field-fault">
-        <Fault text={form.faults.get('')} />
-      </div>
-      <div class="bar">
-        <button type="submit" disabled={!isReady}>
-          Look
-        </button>
-        <button type="button" class="allow" disabled={!isReady} onClick={() => void trial.call(given)}>
-          Run
-        </button>
-        {shape.kind === 'object' && (
+    <section class="card try" aria-label="Try it">
+      <h2>Try it</h2>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          void look()
+        }}
+      >
+        {fits && (
           <label>
             <input
               type="checkbox"
-              checked={isRaw.value}
-              onChange={({ currentTarget }) => (isRaw.value = currentTarget.checked)}
+              checked={isRaw}
+              onChange={({ currentTarget }) => setRaw(currentTarget.checked)}
             />{' '}
-            As JSON
+            Write it as JSON
           </label>
         )}
+        {isRaw ? (
+          <label>
+            Input as JSON
+            <RawField value={input} onChange={write} rows={6} />
+          </label>
+        ) : (
+          <ObjectFields schema={schema} pointer="" value={input} faults={faults} onChange={write} />
+        )}
+        <button type="submit" disabled={change.isBusy}>
+          What would happen
+        </button>
+      </form>
+      <Fault text={change.fault ?? lost} />
+      {wouldBe !== undefined && <Would wouldBe={wouldBe} />}
+      {wouldBe !== undefined && wouldBe.effect !== 'deny' && (
+        <button type="button" class="allow" disabled={change.isBusy} onClick={() => void run()}>
+          Run it
+        </button>
+      )}
+      <div role="status">
+        {change.isBusy && <p>One moment…</p>}
+        {tried !== undefined && <Became tried={tried} result={result} />}
       </div>
-      <Became trial={trial} />
-    </form>
+    </section>
   )
 }
 
-function WholeInput(props: Omit<Parameters<typeof RawControl>[0], 'marks'>) {
-  const isFaulty = props.form.faults.has('')
-  return (
-    <label>
-      Input as JSON
-      <RawControl
-        {...props}
-        marks={{ id: 'field', 'aria-invalid': isFaulty, 'aria-describedby': 'field-fault' }}
-      />
-    </label>
-  )
-}
-
-/** What is wrong with the input: what the tool says of its fields, and text that is no JSON. */
-function useFaults(issues: Faulty['issues'] = []): Form & { readonly isRead: boolean } {
-  const unread = useSignal<ReadonlyMap<string, string>>(new Map())
-  return {
-    faults: new Map([...issues.map(({ pointer, message }) => [pointer, message] as const), ...unread.value]),
-    isRead: unread.value.size === 0,
-    setUnread(pointer, fault) {
-      const others = [...unread.value].filter(([each]) => each !== pointer)
-      unread.value = new Map(fault === undefined ? others : [...others, [pointer, fault]])
-    },
-  }
-}
-
-/** What was looked at, or called, and what came of it. */
-function Became({ trial: { said, fault, looked, called } }: { trial: Trial }) {
+/** What a preflight says. */
+function Would({ wouldBe }: { wouldBe: WouldBeRow }) {
+  const { effect, actor, steps, preview, obligations, sandbox } = wouldBe
+  const error = toError(wouldBe.error)
   return (
     <>
-      <p class="said" role="status">
-        {said}
-      </p>
-      <Fault text={fault} />
-      {looked !== undefined && <Look looked={looked} />}
-      {called?.waiting !== undefined && <Waits approval={called.waiting} />}
-      {called?.result !== undefined && <Result result={called.result} />}
+      <h3>
+        As {actor}: {effect}
+      </h3>
+      {error !== undefined && <Fault text={error.message} />}
+      <ol class="steps" aria-label="What would happen, step by step">
+        {steps.map(({ step, outcome, note }) => (
+          <li key={step}>
+            <strong>{step}</strong> <span class={`outcome ${outcome}`}>{outcome.replace('_', ' ')}</span>{' '}
+            {note}
+          </li>
+        ))}
+      </ol>
+      {preview !== undefined && <Preview title={preview.title} body={preview.body} />}
+      {sandbox !== undefined && <p>{sandbox}</p>}
+      {obligations.length > 0 && <p>Of its result: {obligations.join(', ')}</p>}
     </>
   )
 }
 
-/** One session for each tab: an answer that a call waits for is found again after a reload. */
-function ownSession(): string {
-  const name = 'handrail.try.session'
-  const known = sessionStorage.getItem(name)
-  if (known !== null) return known
-  const made = crypto.randomUUID()
-  sessionStorage.setItem(name, made)
-  return made
-}
-
-interface Trial {
-  readonly isBusy: boolean
-  readonly fault: string | undefined
-  readonly looked: Looked | undefined
-  readonly called: Called | undefined
-  readonly said: string
-  readonly issues: Faulty['issues']
-  readonly look: (input: JsonObject) => Promise<void>
-  readonly call: (input: JsonObject) => Promise<void>
-}
-
-/** Looks what a call would do, makes it, and goes on with it once a person has answered. */
-function useTrial(tool: string): Trial {
-  const change = useChange()
-  const looked = useSignal<Looked | undefined>(undefined)
-  const called = useSignal<Called | undefined>(undefined)
-  const said = useSignal('')
-  const last = useSignal<JsonObject>({})
-  const path = `/api/tools/${encodeURIComponent(tool)}`
-  const send = <Answer,>(what: string, input: JsonObject): Promise<Answer | undefined> =>
-    change.make<Answer>(`${path}/${what}`, { input, session: ownSession() })
-  const call = async (input: JsonObject): Promise<void> => {
-    last.value = input
-    looked.value = undefined
-    called.value = undefined
-    said.value = 'Running…'
-    called.value = await send<Called>('call', input)
-    said.value = ''
-  }
-  const open = called.value?.waiting?.id
-  useEffect(
-    () =>
-      onEnd((told) => {
-        if (told.approval.id !== open) return
-        // Only an answer lets it go on: else it would ask anew.
-        if (told.event === 'decided') return void call(last.value)
-        called.value = undefined
-        said.value = `It was not run: ${describeEnd(told)}.`
-      }),
-    [open],
-  )
-  return {
-    isBusy: change.isBusy,
-    fault: change.fault,
-    looked: looked.value,
-    called: called.value,
-    said: said.value,
-    issues: (looked.value?.error ?? called.value?.result?.error)?.issues,
-    call,
-    async look(input: JsonObject): Promise<void> {
-      called.value = undefined
-      looked.value = await send<Looked>('preflight', input)
-    },
-  }
-}
-
-const effects: ReadonlyMap<string, string> = new Map([
-  ['allow', 'It would run at once.'],
-  ['ask', 'A person would be asked first.'],
-  ['deny', 'It would be denied.'],
-])
-
-function Look({ looked: { effect, steps, decision, preview, error } }: { looked: Looked }) {
+/** What has become of the call. */
+function Became({ tried, result }: { tried: TriedRow; result: ToolResult | undefined }) {
   return (
-    <section aria-label="What it would do">
-      <h3>{effects.get(effect) ?? effect}</h3>
-      {decision !== undefined && (
-        <p>
-          {decision.reason} ({decision.layer}: {decision.rule})
-        </p>
-      )}
-      <Fault text={error?.message} />
-      {preview !== undefined && <Preview title={preview.title} body={preview.body} />}
-      <details>
-        <summary>Step by step</summary>
-        <ol class="steps">
-          {steps.map(({ step, outcome, note }) => (
-            <li key={step}>
-              {step}: <Outcome outcome={outcome} /> {note}
-            </li>
-          ))}
-        </ol>
-      </details>
-    </section>
+    <>
+      <p>
+        <Outcome outcome={result?.outcome ?? tried.state} reason={result?.error?.reason} /> ·{' '}
+        <a href={`/calls/${encodeURIComponent(tried.call)}`}>The call</a>
+        {tried.state === 'waiting' && (
+          <>
+            {' '}
+            · It asks a person: <a href="/inbox">answer it in the inbox</a>
+          </>
+        )}
+        {tried.state === 'running' && ' · It goes on if you leave this page; it can be aborted on its own.'}
+      </p>
+      {result !== undefined && <Value value={toText(result)} label="Result" />}
+    </>
   )
 }
 
-/** The question that the call waits for, to be answered here or anywhere else. */
-function Waits({ approval }: { approval: PendingApproval }) {
-  const fault = useSignal<string | undefined>(undefined)
-  const decide = async (decision: 'allow_once' | 'deny'): Promise<void> => {
-    const path = `/api/approvals/${encodeURIComponent(approval.id)}`
-    try {
-      await ask(path, { decision, digest: approval.digest })
-    } catch (error) {
-      fault.value = error instanceof Error ? error.message : String(error)
+/** Asks for the result of a call that had not ended, once its end is told. */
+function useEnd(tried: TriedRow | undefined, onEnd: (tried: TriedRow) => void): string | undefined {
+  const [fault, setFault] = useState<string>()
+  const open = tried !== undefined && tried.state !== 'ended' ? tried.call : undefined
+  useEffect(() => {
+    if (open === undefined) return
+    const read = async (): Promise<void> => {
+      try {
+        const { records, result } = await ask<CallDetail>(`/api/calls/${encodeURIComponent(open)}`)
+        if (records.some(({ record }) => record.kind === 'end'))
+          onEnd({ call: open, state: 'ended', ...(result !== undefined && { result }) })
+      } catch (error) {
+        // One that waits has no records yet.
+        if (error instanceof ApiError && error.status === 404) return
+        setFault(messageOf(error))
+      }
     }
-  }
-  return (
-    <section class="card" aria-label="It waits for a person">
-      <h3>It waits for a person's yes</h3>
-      <p>
-        {approval.request.because.reason} It goes on when somebody answers, here or in the{' '}
-        <a href="/inbox">inbox</a>.
-      </p>
-      <WouldDo approval={approval} />
-      <Fault text={fault.value} />
-      {allWaiting.value.has(approval.id) && (
-        <div class="decide">
-          <button type="button" class="allow" onClick={() => void decide('allow_once')}>
-            Allow once
-          </button>
-          <button type="button" class="deny" onClick={() => void decide('deny')}>
-            Deny
-          </button>
-        </div>
-      )}
-    </section>
-  )
+    const stop = onRecord(({ record }) => {
+      if (record.kind === 'end' && record.call === open) void read()
+    })
+    // It may have ended before it was listened for.
+    void read()
+    return stop
+  }, [open])
+  return fault
 }
 
-function Result({ result: { outcome, text, data, call_id: call, error } }: { result: Returned }) {
-  return (
-    <section aria-label="Result">
-      <h3>
-        <Outcome outcome={outcome} reason={error?.reason} />
-      </h3>
-      <p>
-        <a href={`/calls/${encodeURIComponent(call)}`}>The call, and why it was decided so</a>
-      </p>
-      <Value value={text} label="Text of the result" />
-      {data !== undefined && (
-        <details>
-          <summary>Data</summary>
-          <Value value={data} label="Data of the result" />
-        </details>
-      )}
-    </section>
-  )
+function toResult(tried: TriedRow | undefined): ToolResult | undefined {
+  return tried?.result as ToolResult | undefined
+}
+
+function toError(error: object | undefined): CallError | undefined {
+  return error as CallError | undefined
+}
+
+/** The text of a result, else its data, else what it says of itself. */
+function toText({ content, data, summary, error }: ToolResult): string {
+  const texts = content.map((block) => (block.type === 'text' ? block.text : JSON.stringify(block, null, 2)))
+  const shown =
+    texts.length > 0 ? texts.join('\n') : data === undefined ? summary : JSON.stringify(data, null, 2)
+  return error === undefined ? shown : [error.message, ...(texts.length > 0 ? [shown] : [])].join('\n')
 }

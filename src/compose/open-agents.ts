@@ -8,10 +8,13 @@ import { describeSkills } from '../agents/skills/describe-skills.ts'
 import type { SkillRegistry } from '../contract/services/skill.ts'
 import type { AgentDefinitionRegistry } from '../contract/services/agent-definition.ts'
 import { runtimeOver } from '../contract/agent-host.ts'
+import type { CallError } from '../contract/base/errors.ts'
 import type { AgentRun, AgentRuns, RunEvent } from '../contract/agent-run.ts'
 import type { PendingApprovals } from '../contract/pending-approval.ts'
 import type { RunOptions, Session } from '../contract/runtime.ts'
 import { once } from '../kit/time/once.ts'
+import type { RunningWork, Worker } from '../runtime/stops/work-book.ts'
+import type { RuntimeStops } from './stops/create-stops.ts'
 import { reserveModelUse } from '../runtime/limits/model-budgets.ts'
 import type { Family } from '../runtime/state/family.ts'
 import { createAgentWorktrees } from './agent-worktrees.ts'
@@ -88,10 +91,26 @@ export function openAgents(parts: RuntimeParts, around: AgentSurroundings): Agen
   }
 }
 
+/** A run of whom nothing may run asks its model for nothing. */
+function findPaused({ principal: { tenant, actor } }: Session, stops: RuntimeStops): CallError | undefined {
+  return stops.find({ tenant, actor, tool: undefined, source: undefined })
+}
+
+/** A run, for one who stops it. */
+function toWorker(
+  run: AgentRun,
+  { principal, id: session }: Session,
+  { runs, at }: { readonly runs: () => boolean; readonly at: number },
+): Worker {
+  const stop = (reason?: string): void => run.abort(reason)
+  const work: RunningWork = { tool: undefined, source: undefined, call: undefined, at, stop }
+  return { principal, session, above: [], running: () => (runs() ? [work] : []) }
+}
+
 const usualPools = { default: { size: 4, description: 'Workers for the steps of any task.' } }
 
 function toPorts(
-  { stores, tenants, resolved, redactor, onError }: RuntimeParts,
+  { stores, stops, tenants, resolved, redactor, onError }: RuntimeParts,
   { approvals, families, openSession, options }: AgentSurroundings,
   open: Set<AgentRun>,
 ): Omit<ChildPorts, 'resumeAgents'> {
@@ -119,6 +138,7 @@ function toPorts(
     hasApprover: (session) => families.get(session)?.approver !== undefined,
     account: {
       reserve: (session, { id, estimate }) =>
+        findPaused(session, stops) ??
         reserveModelUse(
           contextOf(session).budgets?.modelBudgetsFor(session.principal) ?? [],
           { id, estimate, principal: session.principal, at: resolved.now() },
@@ -127,6 +147,7 @@ function toPorts(
     },
     follow(run, state) {
       open.add(run)
+      stops.add(toWorker(run, state.session, { runs: () => open.has(run), at: resolved.now() }))
       runs.set(state.session, state)
       return () => {
         open.delete(run)

@@ -1,18 +1,22 @@
+import { ToolFailure } from '../contract/base/errors.ts'
 import type { FeedChange, FeedHost, OpenFeed, ToolFeed } from '../contract/mcp/tool-feed.ts'
 import type { ToolSource } from '../contract/tool/tool.ts'
 import type { ChangingRegistry } from '../registry/create-registry.ts'
+import type { GrowingRedactor } from '../kit/secrets/growing-redactor.ts'
 import type { TenantContexts } from './tenant-contexts.ts'
 import { createDoor } from '../sandboxes/network/create-door.ts'
+import type { OnError } from './error-log.ts'
 import { createPrograms } from './open-program.ts'
+import type { RuntimeStops } from './stops/create-stops.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
 
 interface Surroundings {
   registry: ChangingRegistry
   tenants: TenantContexts
+  stops: Pick<RuntimeStops, 'find'>
   options: RuntimeOptions
-  hide: FeedHost['hide']
-  redact: FeedHost['redact']
-  report: (source: string, message: string) => void
+  redactor: GrowingRedactor
+  onError: OnError
 }
 
 /** Opens what brings tools while the runtime lives. */
@@ -22,7 +26,7 @@ export async function openFeeds(feeds: readonly ToolFeed[], about: Surroundings)
   return Promise.all(feeds.map((feed) => feed.open(host)))
 }
 
-function createFeedHost({ registry, tenants, options, hide, redact, report }: Surroundings): FeedHost {
+function createFeedHost({ registry, tenants, stops, options, redactor, onError }: Surroundings): FeedHost {
   const { secrets = {}, lookup } = options
   return {
     secret: (name) => (Object.hasOwn(secrets, name) ? secrets[name] : undefined),
@@ -32,9 +36,13 @@ function createFeedHost({ registry, tenants, options, hide, redact, report }: Su
     knowsOf: (source) => registry.knowsOf(source),
     change: (change) => takeOver(registry, change),
     setOutage: (outage) => registry.setOutage(outage),
-    hide,
-    redact,
-    report,
+    refuseIfPaused({ source, tenant }) {
+      const paused = stops.find({ tenant, actor: '', tool: undefined, source })
+      if (paused !== undefined) throw new ToolFailure(paused)
+    },
+    hide: (about, hidden) => redactor.hide(about, hidden),
+    redact: (text) => redactor.text(text),
+    report: (tool, message) => onError({ call: '', tool, cause: new Error(redactor.text(message)) }),
   }
 }
 

@@ -5,6 +5,7 @@ import type { CallObserver, TelemetryOptions } from '../contract/telemetry.ts'
 import { copyJson } from '../kit/json/copy-json.ts'
 import { joinObservers } from '../telemetry/join-observers.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
+import { importPackage } from '../kit/import-package.ts'
 import { messageOf } from '../kit/text/message-of.ts'
 
 /**
@@ -52,7 +53,7 @@ async function openTelemetry(options: TelemetryOptions): Promise<CallObserver[]>
 
 async function loadApi(): Promise<typeof Api> {
   try {
-    return await import('@opentelemetry/api')
+    return await importPackage<typeof Api>('@opentelemetry/api')
   } catch (cause) {
     const reason = messageOf(cause)
     throw new SetupError('invalid_options', 'These options cannot be used:', [

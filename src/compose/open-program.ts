@@ -82,6 +82,7 @@ async function openProgram(
     signal: ending.signal,
     stdin: input,
     onStart: begin,
+    onRefused: (host) => listener.onRefused?.(host),
     onHeldBack: (held) => listener.onStderr(`handrail: ${describeHeldBack(held)}\n`),
     onOutput: ({ stream, text }) => (stream === 'stdout' ? listener.onStdout(text) : listener.onStderr(text)),
   })

@@ -4,6 +4,7 @@ import type { AgentHost } from '../contract/agent-host.ts'
 import { createScheduleBook } from '../agents/schedules/create-schedule-book.ts'
 import { createTaskBook } from '../agents/tasks/create-task-book.ts'
 import type { PostToolUseHook, PreToolUseHook } from '../contract/hook.ts'
+import type { NoteRecord } from '../contract/evidence.ts'
 import type { Store } from '../contract/store.ts'
 import type { OpenFeed } from '../contract/mcp/tool-feed.ts'
 import { createGrowingRedactor, type GrowingRedactor } from '../kit/secrets/growing-redactor.ts'
@@ -34,6 +35,7 @@ import { runTogether } from './options/run-together.ts'
 import { realPlace } from './options/resolve-places.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
 import { createAgentDefinitionRegistry } from './sources/agent-definition-registry.ts'
+import { createStops, type RuntimeStops } from './stops/create-stops.ts'
 import { createTenantContexts, type TenantContexts } from './tenant-contexts.ts'
 
 /** What a runtime is made of. */
@@ -46,6 +48,7 @@ export interface RuntimeParts {
   registry: ChangingRegistry
   consents: ReturnType<typeof createConsents>
   approvals: ApprovalBook
+  stops: RuntimeStops
   tenants: TenantContexts
   launcher: Launcher
   isolates: Isolates
@@ -96,15 +99,16 @@ export async function openRuntimeParts(
   })
   const findTenantIssue = (tenant: string) => tenants.findTenantIssue(tenant)
   const consents = createConsents({ store, evidence, registry, findTenantIssue, now: resolved.now })
-  const approvals = createApprovalBook({
+  const telling = {
     store,
     evidence,
-    policy: (tenant) => tenants.of(tenant).context.policy,
-    announce: (note) => announcements.recorded(note),
-    logError: (cause) => onError({ call: '', tool: '', cause }),
-    redact: (text) => redactor.text(text),
+    announce: (note: NoteRecord) => announcements.recorded(note),
+    logError: (cause: unknown) => onError({ call: '', tool: '', cause }),
+    redact: (text: string) => redactor.text(text),
     now: resolved.now,
-  })
+  }
+  const approvals = createApprovalBook({ ...telling, policy: (tenant) => tenants.of(tenant).context.policy })
+  const stops = createStops({ ...telling, findTenantIssue })
   const [launcher, isolates] = [createLauncher(), createIsolates()]
   const agents: RuntimeParts['agents'] = { host: undefined }
   const facts = openFacts(options)
@@ -119,6 +123,7 @@ export async function openRuntimeParts(
       hooks: sortHooks(options, resolved, launcher),
       consents,
       approvals,
+      stops,
       agentHost: () => hostOf(agents),
       ...books,
       isolates,
@@ -130,16 +135,10 @@ export async function openRuntimeParts(
       logError: onError,
     },
   )
-  const feeds = await openFeeds(options.feeds ?? [], {
-    registry,
-    tenants,
-    options,
-    hide: (about, hidden) => redactor.hide(about, hidden),
-    redact: (text) => redactor.text(text),
-    report: (tool, message) => onError({ call: '', tool, cause: new Error(redactor.text(message)) }),
-  })
-  const decided = { resolved, registry, consents, approvals, tenants, onError, redactor, announcements }
-  return { ...decided, launcher, isolates, feeds, agents, books, facts, stores }
+  const decided = { resolved, registry, consents, approvals, stops, tenants }
+  const feeds = await openFeeds(options.feeds ?? [], { ...decided, options, redactor, onError })
+  const said = { onError, redactor, announcements }
+  return { ...decided, ...said, launcher, isolates, feeds, agents, books, facts, stores }
 }
 
 /** What is kept of sessions, tasks, schedules and jobs, and for later sessions. */

@@ -10,7 +10,7 @@ import { planBudgets } from '../runtime/limits/budgets.ts'
 import type { TenantContext } from '../runtime/state/scope.ts'
 import { compilePattern } from '../schema/pattern/compile-pattern.ts'
 import type { Launcher } from '../sandboxes/programs/launcher/create-launcher.ts'
-import { describeOptions, digestOptions } from './digest-options.ts'
+import { describeOptions, digestOptions } from './options/digest-options.ts'
 import { openSandbox } from './open-sandbox.ts'
 import {
   resolveRuntimeOptions,
@@ -65,6 +65,7 @@ export type SharedContext = Pick<
   | 'operatedBy'
   | 'secrets'
   | 'approvals'
+  | 'stops'
   | 'sessions'
   | 'consents'
   | 'running'

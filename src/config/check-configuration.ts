@@ -1,3 +1,4 @@
+import { isTrustworthyUrl } from '../kit/match/loopback.ts'
 import type { Configuration, ProjectConfiguration } from '../contract/configuration.ts'
 import type { CommandHook } from '../contract/hook.ts'
 import type { Issue } from '../contract/base/json.ts'
@@ -33,6 +34,7 @@ export function checkConfiguration(configuration: Configuration): Issue[] {
     ...checkLanguageServers(configuration.languageServers),
     ...checkA2a(configuration.a2a),
     ...checkWebSearch(configuration.webSearch),
+    ...checkRegistry(configuration.mcpRegistry),
     ...checkTriggers(configuration.triggers),
     ...checkModelSettings(configuration.modelSettings),
     ...checkSandbox(configuration.sandbox),
@@ -79,4 +81,11 @@ export function checkProject(project: ProjectConfiguration): Issue[] {
 
 function checkTools(patterns: readonly string[] | undefined, pointer: string): Issue[] {
   return checkEach(patterns, pointer, { code: 'never_matches', find: findToolFlaw })
+}
+
+/** What it says is run by people here: it comes over https, or from this machine. */
+function checkRegistry(address: string | undefined): Issue[] {
+  if (address === undefined || (URL.canParse(address) && isTrustworthyUrl(address))) return []
+  const message = `"${address}" is not the address of a registry: it begins with https://, or is on this machine.`
+  return [{ pointer: '/mcpRegistry', code: 'invalid_url', message }]
 }

@@ -5,6 +5,7 @@ import type { Policy } from '../contract/policy.ts'
 import type { GatewayConfiguration } from '../contract/mcp/serving.ts'
 import type { JsonSchema, SchemaChecker } from '../contract/base/schema.ts'
 import { valueAt } from '../kit/json/json-pointer.ts'
+import { asConstant } from '../kit/schema/constant-schemas.ts'
 import { checkConfiguration, checkHook, checkProject } from './check-configuration.ts'
 import { checkGateway, describeDigest } from './check-gateway.ts'
 import { checkPolicy } from './policy/check-policy.ts'
@@ -22,17 +23,20 @@ export interface Form<File> {
 }
 
 export const configurationForm: Form<Configuration> = {
-  schema: configurationSchema,
+  schema: asConstant(configurationSchema),
   check: checkConfiguration,
 }
-export const policyForm: Form<Policy> = { schema: policySchema, check: checkPolicy }
-export const projectForm: Form<ProjectConfiguration> = { schema: projectSchema, check: checkProject }
+export const policyForm: Form<Policy> = { schema: asConstant(policySchema), check: checkPolicy }
+export const projectForm: Form<ProjectConfiguration> = {
+  schema: asConstant(projectSchema),
+  check: checkProject,
+}
 export const gatewayForm: Form<GatewayConfiguration> = {
-  schema: gatewaySchema,
+  schema: asConstant(gatewaySchema),
   check: checkGateway,
   inWords: describeDigest,
 }
-export const hookForm: Form<CommandHook> = { schema: commandHookSchema, check: checkHook }
+export const hookForm: Form<CommandHook> = { schema: asConstant(commandHookSchema), check: checkHook }
 
 /** Of a value that should have a form: every issue, and the value as what it is. */
 export interface CheckedFile<File> {

@@ -7,11 +7,11 @@ import type {
 } from '../contract/mcp/serving.ts'
 import { idForm, isId } from '../kit/match/is-id.ts'
 import { valueAt } from '../kit/json/json-pointer.ts'
-import { isTrustworthyUrl } from '../kit/match/loopback.ts'
 import { checkEach, checkIds } from './base/check-lists.ts'
 import { checkA2aServing } from './check-a2a.ts'
+import { checkConsole } from './check-console.ts'
 import { checkTenantId } from './policy/check-tenants.ts'
-import { findToolFlaw } from './base/find-flaw.ts'
+import { findToolFlaw, findUrlFlaw } from './base/find-flaw.ts'
 
 /** What a schema cannot say of a gateway that fits it. */
 export function checkGateway({
@@ -20,9 +20,11 @@ export function checkGateway({
   allowedOrigins,
   webhooks = [],
   a2a,
+  console: served,
 }: GatewayConfiguration): Issue[] {
   return [
     ...checkA2aServing(a2a),
+    ...(served === undefined ? [] : checkConsole(served, tokens.length > 0 || oauth !== undefined)),
     ...checkIds(tokens, '/tokens'),
     ...checkDigests(tokens),
     ...tokens.flatMap((token, index) => checkToken(token, `/tokens/${index}`)),
@@ -132,14 +134,6 @@ function checkTools(
     ...checkEach(allowedTools, `${pointer}/allowedTools`, about),
     ...checkEach(disallowedTools, `${pointer}/disallowedTools`, about),
   ]
-}
-
-/** Keys and tokens over a wire that others can read are none. */
-function findUrlFlaw(url: string): string | undefined {
-  if (!URL.canParse(url)) return `"${url}" is not a URL. Write it from "https://" on.`
-  if (new URL(url).hash !== '') return `"${url}" has a fragment. Leave it out.`
-  if (isTrustworthyUrl(url)) return undefined
-  return `"${url}" is not encrypted. Use https, or http on this machine only.`
 }
 
 function findOriginFlaw(origin: string): string | undefined {

@@ -328,6 +328,10 @@ export const configurationSchema: JsonSchema = object(
     network,
     a2a: a2aSchema,
     webSearch,
+    mcpRegistry: described(
+      text,
+      'The address of a registry of MCP servers with the API of the official one (https://registry.modelcontextprotocol.io), which is asked if a person searches. Default: none is.',
+    ),
     triggers,
     modelSettings,
     limits,

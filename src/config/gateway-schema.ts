@@ -1,5 +1,6 @@
 import { modes, roles } from '../contract/base/principal.ts'
 import type { JsonSchema } from '../contract/base/schema.ts'
+import { consoleRoles } from '../contract/mcp/console-login.ts'
 import type { WebhookEventName } from '../contract/mcp/serving.ts'
 import { a2aServingSchema } from './a2a-schemas.ts'
 import { configurationSchema } from './file-schemas.ts'
@@ -103,6 +104,65 @@ const webhook = object(
   { description: 'A receiver of what happens to approvals.', required: ['url'] },
 )
 
+const consoleRule = object(
+  {
+    claim: described(
+      text,
+      'The name of a claim of the person; from "/" on a JSON pointer, such as "/realm_access/roles".',
+    ),
+    value: described(text, 'What the claim is, or has among its texts.'),
+    role: {
+      enum: [...consoleRoles],
+      description:
+        'What they may do: see, answer approvals too, change tools and consents too, or end visits of others too.',
+    },
+    tenants: described(someTexts, 'In which tenants: their ids, or ["*"] for every one.'),
+  },
+  {
+    description: 'Gives a role to persons. Of several that fit, all count.',
+    required: ['claim', 'value', 'role', 'tenants'],
+  },
+)
+
+const login = object(
+  {
+    issuer: described(text, 'The "iss" of its tokens; the rest is found through its metadata.'),
+    clientId: described(text, 'As the provider knows this console.'),
+    clientSecret: described(
+      text,
+      'Name of the environment variable with the secret of the client. Default: none, for a public client.',
+    ),
+    scopes: described(texts, 'What is asked for beside "openid". Default ["profile", "email"].'),
+    actorClaim: described(
+      text,
+      'The claim that tells persons apart, and never becomes that of another one. Default "sub".',
+    ),
+    name: described(text, 'How the button names the provider. Default: the host of the issuer.'),
+    rules: {
+      ...list(consoleRule, 'Who may do what. Who fits none of them does not get in.'),
+      minItems: 1,
+    },
+  },
+  {
+    description: 'An OpenID provider at which persons log in.',
+    required: ['issuer', 'clientId', 'rules'],
+  },
+)
+
+const consoleServing = object(
+  {
+    url: described(
+      text,
+      'The origin under which browsers know the console, such as "https://tools.example". The provider leads back to /enter/callback there.',
+    ),
+    login,
+  },
+  {
+    description: 'Who gets into the console beside the person at this machine.',
+    required: ['url', 'login'],
+  },
+)
+
 const gatewayFields: { readonly [field: string]: JsonSchema } = {
   $schema: text,
   host: described(
@@ -132,6 +192,7 @@ const gatewayFields: { readonly [field: string]: JsonSchema } = {
     'How long running calls may take to end when the server stops. Default 3000.',
   ),
   a2a: a2aServingSchema,
+  console: consoleServing,
   webhooks: list(webhook, 'Who is told of what waits for a person.'),
 }
 

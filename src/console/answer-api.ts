@@ -2,6 +2,7 @@ import type { SiteCaller } from '../contract/mcp/site.ts'
 import type { SchemaChecker } from '../contract/base/schema.ts'
 import { answerJson, answerProblem, onlyGet } from './base/answers.ts'
 import type { ConsoleParts } from './base/console-parts.ts'
+import type { Login } from './entry/open-login.ts'
 import { visitCookie } from './entry/cookies.ts'
 import { refuseForged } from './entry/refuse-forged.ts'
 import type { Visits } from './entry/visits.ts'
@@ -9,11 +10,15 @@ import type { EventStreams } from './event-streams.ts'
 import { endpoints, findEndpoint } from './find-endpoint.ts'
 import { describeApi } from './base/openapi.ts'
 import { readChange } from './base/read-change.ts'
-import { mayDo, type Visitor } from './base/roles.ts'
+import { findReach } from './base/find-reach.ts'
+import { everyTenant } from '../contract/mcp/console-login.ts'
+import { type Visitor } from './base/roles.ts'
 
 /** What the API stands on. */
 export interface ApiParts extends ConsoleParts {
   readonly visits: Visits
+  /** Where persons log in, as it is configured now; undefined if nowhere. */
+  readonly login: () => Login | undefined
   readonly checker: SchemaChecker
   readonly streams: EventStreams
 }
@@ -37,17 +42,15 @@ export async function answerApi(
   const found = findEndpoint(request.method, pathname)
   if (found instanceof Response) return found
   const { endpoint, path } = found
-  if (!mayDo(visitor, endpoint.role))
-    return answerProblem({
-      status: 403,
-      detail: `This takes the role "${endpoint.role}"; "${visitor.actor}" is "${visitor.role}" here.`,
-    })
   const { body: schema } = endpoint
   const forged = schema === undefined ? undefined : refuseForged(request, visitor)
   if (forged !== undefined) return forged
-  const body = schema === undefined ? {} : await readChange(request, schema, router.checker)
+  const body = schema === undefined ? {} : await readChange(request, endpoint, router.checker)
   if (body instanceof Response) return body
-  const answer = await endpoint.run({ visitor, path, query: searchParams, body, parts: router })
+  const question = { visitor, path, query: searchParams, body, parts: router }
+  const tenants = findReach(endpoint, question)
+  if (tenants instanceof Response) return tenants
+  const answer = await endpoint.run({ ...question, tenants })
   return answer instanceof Response ? answer : answerJson(answer)
 }
 
@@ -55,7 +58,8 @@ async function leave(request: Request, visitor: Visitor, { visits }: ApiParts): 
   const secret = visitCookie.read(request)
   const refused = refuseForged(request, visitor)
   if (refused !== undefined) return refused
-  if (secret !== undefined) await visits.end(secret)
+  const visit = secret === undefined ? undefined : visits.find(secret)
+  if (visit !== undefined) await visits.end(visit, visit.actor)
   return answerJson({ left: true }, { headers: { 'set-cookie': visitCookie.set(request, undefined) } })
 }
 
@@ -63,14 +67,22 @@ async function leave(request: Request, visitor: Visitor, { visits }: ApiParts): 
 async function findVisitor(
   request: Request,
   identify: IdentifyCaller,
-  { visits }: ApiParts,
+  { visits, login }: ApiParts,
 ): Promise<Visitor | Response> {
   if (request.headers.has('authorization')) {
     const caller = await identify()
     if (caller instanceof Response) return caller
     const { actor, tenant, decides } = caller
     if (decides)
-      return { actor, tenant, role: 'approver', csrf: undefined, expiresAt: Infinity, stands: () => true }
+      return {
+        actor,
+        name: actor,
+        roles: new Map([[tenant ?? everyTenant, 'approver']]),
+        visit: undefined,
+        csrf: undefined,
+        expiresAt: Infinity,
+        stands: () => true,
+      }
     return answerProblem({
       status: 403,
       detail:
@@ -79,12 +91,14 @@ async function findVisitor(
   }
   const secret = visitCookie.read(request)
   const visitor = secret === undefined ? undefined : visits.find(secret)
+  const offered = login()
   return (
     visitor ??
     answerProblem({
       status: 401,
       detail: 'Log in: open the link that "handrail console" prints.',
       code: 'not_logged_in',
+      ...(offered !== undefined && { login: { name: offered.name, path: '/enter/login' } }),
     })
   )
 }

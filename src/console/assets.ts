@@ -18,7 +18,7 @@ const types: { readonly [extension: string]: string } = {
 }
 
 /** The only files that there are: no path leads anywhere else. */
-const names = ['index.html', 'console.js', 'color-code.js', 'console.css', 'icon.svg'] as const
+const names = ['index.html', 'console.js', 'console.css', 'icon.svg'] as const
 
 /** Reads the pages, once, from the folder that they were bundled into. */
 export function readAssets(folder: string): Assets {

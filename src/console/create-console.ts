@@ -2,7 +2,7 @@ import type { Site } from '../contract/mcp/site.ts'
 import { answerApi, type ApiParts, type IdentifyCaller } from './answer-api.ts'
 import { onlyGet } from './base/answers.ts'
 import type { Assets } from './assets.ts'
-import { visitCookie } from './entry/cookies.ts'
+import { answerEntry } from './entry/answer-entry.ts'
 import { createEventStreams } from './event-streams.ts'
 
 /** What the API and the pages stand on. */
@@ -13,7 +13,8 @@ interface Router extends ApiParts {
 export type ConsoleOptions = Omit<Router, 'streams'>
 
 /** Paths of the pages: each is the same document, which shows what its path says. */
-const pages = /^\/(?:inbox|live|calls|runs|tools|servers|budgets|evidence|overview)?(?:\/[^/]*)?$/
+const pages =
+  /^\/(?:inbox|live|calls|runs|tools|servers|policy|budgets|evidence|overview|access)?(?:\/[^/]*)?$/
 
 const security = {
   'content-security-policy':
@@ -45,8 +46,10 @@ async function route(
   identify: IdentifyCaller,
   router: Router,
 ): Promise<Response | undefined> {
-  const { pathname, searchParams } = new URL(request.url)
-  if (pathname === '/enter') return enter(request, searchParams.get('link') ?? '', router)
+  const { pathname } = new URL(request.url)
+  const { visits, login, runtime } = router
+  const entered = await answerEntry(request, { visits, login, store: runtime.store })
+  if (entered !== undefined) return entered
   if (pathname.startsWith('/api/')) return answerApi(request, identify, router)
   const asset = router.assets(pathname)
   if (asset !== undefined) return onlyGet(request) ?? send(asset, 'no-cache')
@@ -65,15 +68,4 @@ function notBuilt(): Response {
     status: 503,
     headers: { 'content-type': 'text/plain; charset=utf-8' },
   })
-}
-
-/** The link of a person becomes a visit, once. */
-async function enter(request: Request, link: string, { visits }: Router): Promise<Response> {
-  const secret = request.method === 'GET' ? await visits.enter(link) : undefined
-  const headers = new Headers({
-    location: secret === undefined ? '/?link=over' : '/',
-    'cache-control': 'no-store',
-  })
-  if (secret !== undefined) headers.set('set-cookie', visitCookie.set(request, secret))
-  return new Response(null, { status: 303, headers })
 }

@@ -1,14 +1,15 @@
 import type { StoredRecord } from '../contract/evidence.ts'
 import type { Runtime } from '../contract/runtime.ts'
 import { trackApprovals } from '../kit/approvals/track-approvals.ts'
+import { seenPauses } from './api/stops.ts'
 import { readCursor, toCursorText } from './base/cursor.ts'
 import { sees, tenantsOf, type Visitor } from './base/roles.ts'
 
 /** The streams of events that are open. */
 export interface EventStreams {
   /**
-   * Server-Sent Events (WHATWG HTML): `record` for each record of the chains, with the place behind it as its id, and `approval` for what became of
-   * a question. With the last id that a client saw it is told all that came since, whatever ended or was restarted meanwhile.
+   * Server-Sent Events (WHATWG HTML): `record` for each record of the chains, with the place behind it as its id, `approval` for what became of
+   * a question, and `pauses` with all that is paused, whenever that changes. With the last id that a client saw it is told all that came since, whatever ended or was restarted meanwhile.
    */
   open(visitor: Visitor, lastEventId: string | null): Response
   end(): void
@@ -88,7 +89,10 @@ function follow(
     if ((controller.desiredSize ?? 0) <= 0) return stop()
     controller.enqueue(new TextEncoder().encode(text))
   }
+  let toldPauses = '[]'
   const look = (): void => {
+    const pauses = JSON.stringify(seenPauses(visitor, runtime.stops.pauses()))
+    if (pauses !== toldPauses) write(`event: pauses\ndata: ${(toldPauses = pauses)}\n\n`)
     for (const tenant of tenants()) {
       // A tenant that is seen for the first time is told from its first record on.
       const after = places.get(tenant) ?? 0
@@ -103,8 +107,8 @@ function follow(
   const beating = setInterval(write, heartbeatMs, ': still here\n\n').unref()
   const standing = setInterval(() => visitor.stands() || stop(), standsMs).unref()
   let untrack = (): void => {}
-  // Where a client that loses the stream before the first record goes on.
-  write(`id: ${toCursorText(places)}\nevent: hello\ndata: {}\n\n`)
+  // Where a client that loses the stream before the first record goes on, and what it counts times left from.
+  write(`id: ${toCursorText(places)}\nevent: hello\ndata: {"at":${Date.now()}}\n\n`)
   untrack = trackApprovals(runtime, ({ event, approval }) => {
     if (sees(visitor, approval.tenant))
       write(`event: approval\ndata: ${JSON.stringify({ event, approval })}\n\n`)

@@ -1,14 +1,22 @@
 import { answerProblem } from './base/answers.ts'
+import { accessEndpoints } from './api/access.ts'
 import { approvalEndpoints } from './api/approvals.ts'
 import { budgetEndpoints } from './api/budgets.ts'
 import { callEndpoints } from './api/calls.ts'
+import { evidenceFileEndpoints } from './api/records/evidence-files.ts'
 import { evidenceEndpoints } from './api/evidence.ts'
 import { ownEndpoints } from './api/me.ts'
 import { overviewEndpoints } from './api/overview.ts'
+import { runReplayEndpoints } from './api/records/run-replay.ts'
+import { sessionEndpoints } from './api/records/sessions.ts'
+import { policyEndpoints } from './api/policy.ts'
+import { policyVersionEndpoints } from './api/policy-versions.ts'
 import { runEndpoints } from './api/runs.ts'
+import { serverChangeEndpoints } from './api/server-changes.ts'
 import { serverEndpoints } from './api/servers.ts'
-import { toolEndpoints } from './api/tools.ts'
-import { tryEndpoints } from './api/try-tool.ts'
+import { stopEndpoints } from './api/stops.ts'
+import { toolEndpoints } from './api/tools/tools.ts'
+import { tryEndpoints } from './api/tools/try-tool.ts'
 import type { Endpoint } from './base/endpoint.ts'
 
 /** All that the API does. */
@@ -16,13 +24,21 @@ export const endpoints: readonly Endpoint[] = [
   ...ownEndpoints,
   ...approvalEndpoints,
   ...callEndpoints,
+  ...sessionEndpoints,
   ...runEndpoints,
+  ...runReplayEndpoints,
   ...toolEndpoints,
   ...tryEndpoints,
   ...serverEndpoints,
+  ...serverChangeEndpoints,
+  ...stopEndpoints,
   ...evidenceEndpoints,
+  ...evidenceFileEndpoints,
   ...overviewEndpoints,
   ...budgetEndpoints,
+  ...policyEndpoints,
+  ...policyVersionEndpoints,
+  ...accessEndpoints,
 ]
 
 /** What answers a request, and the parts of its path; or that nothing does. */

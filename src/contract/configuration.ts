@@ -254,6 +254,8 @@ export interface Configuration {
   a2a?: A2aConfiguration
   /** If absent, the tool `web.search` does not exist. */
   webSearch?: WebSearchConfiguration
+  /** Where servers are searched for: the base address of a registry with the API of the official one. If absent, none is asked. */
+  mcpRegistry?: string
   /** What the tool `remote.trigger` starts, by name. If absent, that tool does not exist. */
   triggers?: Readonly<Record<string, TriggerConfiguration>>
   /** Settings that are open to models, by key. If absent, the tool `internal.config` does not exist. */

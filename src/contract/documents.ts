@@ -28,6 +28,8 @@ export type DocumentKind =
   | 'memory_extraction'
   | 'console_link'
   | 'console_visit'
+  | 'policy_version'
+  | 'console_login'
   | 'a2a_task'
   | 'a2a_token'
 

@@ -1,5 +1,9 @@
 import type { ApprovalAnswer, ApprovalRequest } from './approval.ts'
+import type { JsonObject } from './base/json.ts'
+import type { Mode } from './base/principal.ts'
 import type { CallRequest } from './call-request.ts'
+import type { BeginRecord } from './evidence.ts'
+import type { Operation } from './tool/plan.ts'
 import type { ToolResult } from './base/result.ts'
 
 /** A yes or no to a pending approval. */
@@ -10,6 +14,20 @@ export interface RecordedAnswer {
   /** Milliseconds since the epoch. */
   readonly at: number
   readonly reason?: string
+}
+
+/** What a call that waits would reach: what a rule for it is made of. Secrets are redacted. */
+export interface AskedReach {
+  /** Version and digest of the definition of its tool. */
+  readonly definition: string
+  readonly mode: Mode
+  /** The sessions above its own, as its begin record names them. */
+  readonly parents?: BeginRecord['parents']
+  readonly operations: readonly Operation[]
+  /** Absent if it has operations: rules speak of these then. */
+  readonly input?: JsonObject
+  /** Whether a secret was taken out of the input, or of the operations. */
+  readonly hides: { readonly input: boolean; readonly operations: boolean }
 }
 
 /**
@@ -24,6 +42,8 @@ export interface PendingApproval {
   readonly state: 'waiting' | 'allowed' | 'denied' | 'expired' | 'used'
   /** What is asked. Secrets are redacted. */
   readonly request: Omit<ApprovalRequest, 'timeoutMs' | 'approval'>
+  /** Absent if it is too much to be kept. */
+  readonly reach?: AskedReach
   /** Names what is asked, keyed with the secret of the store: an answer may say which question it is for. */
   readonly digest: string
   /** Milliseconds since the epoch, like `expiresAt`, after which no answer counts. */

@@ -1,3 +1,4 @@
+import type { Stops } from './base/stop.ts'
 import type { Presentation, Origin, SessionModel } from './base/call.ts'
 import type { CallError } from './base/errors.ts'
 import type { AgentRun, AgentRuns, RunTask } from './agent-run.ts'
@@ -407,6 +408,8 @@ export interface Runtime {
   on(listener: (event: RuntimeEvent) => void): () => void
   /** Standing consents: given, revoked and listed. */
   readonly consents: Consents
+  /** The emergency stop: what is paused, what runs, and ending that, for all processes on the same store. */
+  readonly stops: Stops
   /** What waits for a person: listed, answered and watched, for all processes on the same store. */
   readonly approvals: PendingApprovals
   /**
@@ -429,8 +432,9 @@ export interface Runtime {
    */
   reload(change: PolicyChange): Promise<void>
   /**
-   * Aborts a call that runs in this runtime, in whatever session, by Handrail's id; of one tenant, if it is named. The reason is told to the model. Resolves
-   * with false if none runs, else when a note in the evidence says who did it. If that cannot be written it rejects, and the call is aborted all the same.
+   * Aborts a call that runs, in whatever session and process on the store, by Handrail's id; of one tenant, if it is named. The reason is told to the model.
+   * Resolves with false if none runs, else when a note in the evidence says who did it. If that cannot be written it rejects, and the call is aborted all
+   * the same.
    */
   abort(call: string, about: { by: string; reason?: string; tenant?: string }): Promise<boolean>
   /**

@@ -1,5 +1,5 @@
 import type { ArtifactPart } from './services/artifacts.ts'
-import type { EvidenceRecord, StoredRecord } from './evidence.ts'
+import type { EndRecord, EvidenceRecord, StoredRecord } from './evidence.ts'
 import type { Json } from './base/json.ts'
 import type { Document, DocumentChange, DocumentQuery } from './documents.ts'
 import type { Artifact } from './base/result.ts'
@@ -9,6 +9,8 @@ import type { ArtifactSink } from './services/sandbox.ts'
 export interface Entry {
   record: EvidenceRecord
   body: string | null
+  /** The JSON text of the record, if its maker has it already. */
+  text?: string
 }
 
 /** What came of a request for an idempotency key. */
@@ -26,7 +28,7 @@ export type KeyHeld =
   | { state: 'conflict'; call: string }
 
 /** Kinds of facts that outlive a process and decide about later calls. */
-export type FactKind = 'approval' | 'consent' | 'pin' | 'session' | 'tool'
+export type FactKind = 'abort' | 'approval' | 'consent' | 'pause' | 'pin' | 'session' | 'tool'
 
 /** One such fact, unique by tenant, kind and id. Its value is JSON that the room that owns the kind reads and writes. */
 export interface Fact {
@@ -130,12 +132,38 @@ export interface RecordQuery {
   session?: string
   call?: string
   kind?: EvidenceRecord['kind']
+  /** Begins and ends of calls of tools whose name this pattern fits. */
+  tool?: string
+  /** Begins of calls, and notes, of this actor. */
+  actor?: string
+  /** Ends with this outcome. */
+  outcome?: EndRecord['outcome']
+  /** Records that were made then or later, in milliseconds since the epoch. */
+  since?: number
   /** Records after this sequence. */
   after?: number
   /** Records before this sequence. */
   before?: number
   limit?: number
   newestFirst?: boolean
+}
+
+/** Which ends of calls are counted: those that were made in this time, in milliseconds since the epoch. */
+export interface EndsQuery {
+  tenant: string
+  /** From then on. */
+  since: number
+  /** Before then. */
+  until: number
+}
+
+/** So many calls of a tool ended so. */
+export interface CountedEnds {
+  tool: string
+  outcome: EndRecord['outcome']
+  calls: number
+  /** How long they took. Above 100 ms, two digits are told of it. */
+  durationMs: number
 }
 
 /**
@@ -151,10 +179,11 @@ export interface Store {
   readonly durable: boolean
   /**
    * Writes the entries in this order, all or none, together with what other callers hand in at the same time.
-   * Resolves when they are durable; rejects when nothing of them was written. Whatever the process, an end without its begin is rejected, and so
+   * Resolves when they are durable; rejects when nothing of them was written. A store that waits for nothing may write before it returns, and return
+   * undefined then. Whatever the process, an end without its begin is rejected, and so
    * are a second end and a second `outcome_resolved` of a call, and a change of a fact or document that is not as `was` says.
    */
-  append(entries: readonly Entry[], changes?: Changes): Promise<void>
+  append(entries: readonly Entry[], changes?: Changes): Promise<void> | undefined
   /** Why the store takes no records, such as a chain that was found broken when it was opened, or since; undefined if it does. */
   readonly readOnly: string | undefined
   /**
@@ -164,6 +193,8 @@ export interface Store {
   readonly trouble?: string | undefined
   /** Records in sequence order of each tenant. */
   records(query: RecordQuery): IterableIterator<StoredRecord>
+  /** The ends of a time by tool, outcome and how long they took, counted without reading them. */
+  countEnds(query: EndsQuery): CountedEnds[]
   tenants(): string[]
   /**
    * Names a text that must not be guessable from its name: its HMAC-SHA-256 under a secret that only this store has, as 43 characters of
@@ -214,6 +245,8 @@ export interface Store {
    * the store lets a process take some in advance.
    */
   balance(account: string, at: number): { spent: number; reserved: number }
+  /** How many bodies `prune` would remove. */
+  countPrunable(before: { tenant?: string; at: number }): number
   /** Removes the bodies of records that are older, keeping the records. Returns their number. */
   prune(before: { tenant?: string; at: number }): number
   close(): Promise<void>

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createEvidence } from './create-evidence.ts'
 import { newId } from '../kit/new-id.ts'
 import { openSqliteStore } from '../stores/sqlite/open-sqlite-store.ts'
-import { sampleBegin, sampleEnd, sampleInput } from '../testing/store-checks/sample-records.ts'
+import { sampleBegin, sampleEnd } from '../testing/store-checks/sample-records.ts'
 
 /**
  * A process that makes calls, several at a time: begin, an effect (a file named after the call), end. Ends after so many calls,
@@ -23,8 +23,8 @@ async function work(): Promise<void> {
   while (left-- > 0) {
     const call = newId('call', Date.now())
     claim(call)
-    const { record } = sampleBegin(call, { writer: evidence.writer, idempotencyKey: call })
-    await evidence.begin(record, sampleInput)
+    const begin = sampleBegin(call, { writer: evidence.writer, idempotencyKey: call })
+    await evidence.begin(begin)
     writeFileSync(join(effects, call), '')
     sayReady()
     await evidence.end([sampleEnd(call)], resultOf(call))

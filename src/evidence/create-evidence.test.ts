@@ -51,8 +51,8 @@ test('writes a pair for a call, also when its caller has lefts begin (EVID-1)', 
   const store = createMemoryStore()
   const evidence = createEvidence({ store, now })
   expect(evidence.writer).toBe(store.writer)
-  await evidence.begin(sampleBegin('a').record, sampleInput)
-  evidence.beginLazily(sampleBegin('b').record, sampleInput)
+  await evidence.begin(sampleBegin('a'))
+  evidence.beginLazily(sampleBegin('b'))
   await evidence.end([sampleEnd('b')], resultOf('b'))
   await evidence.end([sampleEnd('a')], resultOf('a'))
   await evidence.end([sampleBegin('denied'), sampleEnd('denied')], resultOf('denied'))
@@ -64,7 +64,7 @@ test('tells of a lazy begin that was not written when its call ends, and not bef
   const { store, breakdown } = createBreakableStore()
   const evidence = createEvidence({ store, now })
   breakdown.broken = true
-  evidence.beginLazily(sampleBegin('a').record, sampleInput)
+  evidence.beginLazily(sampleBegin('a'))
   await new Promise((resolve) => setImmediate(resolve))
   breakdown.broken = false
   await expect(evidence.end([sampleEnd('a')], resultOf('a'))).rejects.toThrow('the disk is full')
@@ -101,7 +101,7 @@ test('tells why a lazy begin was refused when its end waits beside it (CALL-3)',
     BEGIN SELECT RAISE(ABORT, 'no begins today'); END`)
   db.close()
   const evidence = createEvidence({ store, now })
-  evidence.beginLazily(sampleBegin('a').record, sampleInput)
+  evidence.beginLazily(sampleBegin('a'))
   await expect(evidence.end([sampleEnd('a')], resultOf('a'))).rejects.toThrow('no begins today')
   expect(kinds(store)).toEqual([])
 })
@@ -114,7 +114,7 @@ test('a flush waits for everything that was handed over', async () => {
     await rm(directory, { recursive: true })
   })
   const evidence = createEvidence({ store, now })
-  const begun = evidence.begin(sampleBegin('a').record, sampleInput)
+  const begun = evidence.begin(sampleBegin('a'))
   const ended = evidence.end([sampleEnd('a')], resultOf('a'))
   await evidence.flush()
   expect(kinds(store)).toEqual(['begin a', 'end a'])
@@ -133,9 +133,9 @@ test('shows the archive a call only once its end is durable, with its begin', as
     close: async () => void seen.push('closed'),
   }
   const evidence = createEvidence({ store, now, archive })
-  evidence.beginLazily(sampleBegin('a').record, sampleInput)
+  evidence.beginLazily(sampleBegin('a'))
   await evidence.end([sampleEnd('a')], resultOf('a'))
-  await evidence.begin(sampleBegin('b').record, sampleInput)
+  await evidence.begin(sampleBegin('b'))
   breakdown.broken = true
   await expect(evidence.end([sampleEnd('b')], resultOf('b'))).rejects.toThrow('the disk is full')
   expect(seen).toEqual([['a', sampleInput, 'ok', 'read']])

@@ -1,5 +1,5 @@
-import type { BeginRecord, NoteRecord } from '../contract/evidence.ts'
-import type { Evidence } from '../contract/evidence-log.ts'
+import type { NoteRecord } from '../contract/evidence.ts'
+import type { BeginEntry, Evidence } from '../contract/evidence-log.ts'
 import type { Changes, Entry, Store } from '../contract/store.ts'
 import { isFactChanged } from '../kit/result/is-fact-changed.ts'
 import type { RunArchive } from './archive/create-run-archive.ts'
@@ -23,17 +23,17 @@ export interface RecoverableEvidence extends Evidence {
 /** Evidence over a store. Closing it makes everything durable and closes the archive, not the store. */
 export function createEvidence({ store, archive, now }: EvidenceOptions): RecoverableEvidence {
   /** Begins of running calls, kept for the archive alone. */
-  const running = new Map<string, { record: BeginRecord; body: string | null }>()
+  const running = new Map<string, BeginEntry>()
   /** Lazy begins that were not written, until their end says so. */
   const unwritten = new Map<string, unknown>()
   const lazy = createLazyWrites(store)
   const persistent = createPersistentWrites(store)
 
-  const remember = (record: BeginRecord, body: string | null): void => {
-    if (archive !== undefined) running.set(record.call, { record, body })
+  const remember = (begin: BeginEntry): void => {
+    if (archive !== undefined) running.set(begin.record.call, begin)
   }
-  const endWith: Evidence['end'] = async (records, result, changes) => {
-    for (const { record, body } of records) if (record.kind === 'begin') remember(record, body)
+  const endWith = async (...[records, result, changes]: Parameters<Evidence['end']>): Promise<void> => {
+    for (const entry of records) if (isBegin(entry)) remember(entry)
     const begin = running.get(result.callId)
     running.delete(result.callId)
     const written = (): void => {
@@ -65,18 +65,18 @@ export function createEvidence({ store, archive, now }: EvidenceOptions): Recove
   }
   return {
     writer: store.writer,
-    begin(record, body, changes) {
-      remember(record, body)
-      return store.append([{ record, body }], changes)
+    async begin(begin, changes) {
+      remember(begin)
+      return store.append([begin], changes)
     },
     async endObserved(begin, end, result) {
       running.delete(begin.record.call)
       await store.append([end])
       archive?.ended(begin, end.record, result)
     },
-    beginLazily(record, body) {
-      remember(record, body)
-      lazy.append({ record, body }, (error) => unwritten.set(record.call, error))
+    beginLazily(begin) {
+      remember(begin)
+      lazy.append(begin, (error) => unwritten.set(begin.record.call, error))
     },
     end(records, result, changes) {
       // A durable store may still refuse a lazy begin that waits beside this end; memory has answered already.
@@ -86,13 +86,15 @@ export function createEvidence({ store, archive, now }: EvidenceOptions): Recove
       return endWith(records, result, changes)
     },
     note: (record: NoteRecord) => lazy.append({ record, body: null }),
-    tell: (record, changes) => store.append([{ record, body: null }], changes),
-    endLate(record, changes) {
+    tell: async (record, changes) => store.append([{ record, body: null }], changes),
+    async endLate(record, changes) {
       const entries = [{ record, body: null }]
-      return store.append(entries, changes).catch((error: unknown) => {
+      try {
+        await store.append(entries, changes)
+      } catch (error) {
         persistent.keep({ entries, changes, written: () => {} })
         throw error
-      })
+      }
     },
     flush: () => lazy.flush(),
     close: () => finish(persistent, lazy, archive),
@@ -124,7 +126,9 @@ function createLazyWrites(store: Store) {
   let failure: { error: unknown } | undefined
   return {
     append(entry: Entry, onFailure?: (error: unknown) => void): void {
-      last = store.append([entry]).catch((error: unknown) => {
+      const appending = store.append([entry])
+      if (appending === undefined) return
+      last = appending.catch((error: unknown) => {
         failure ??= { error }
         onFailure?.(error)
       })
@@ -138,6 +142,10 @@ function createLazyWrites(store: Store) {
       if (failed !== undefined) throw failed.error
     },
   }
+}
+
+function isBegin(entry: Entry): entry is BeginEntry {
+  return entry.record.kind === 'begin'
 }
 
 function describeOpen(count: number): string {

@@ -37,10 +37,111 @@ export type ListedCall = Pick<BeginRecord, 'actor' | 'role'> & {
       })
   )
 
-/** The calls that began last, newest first. */
+/** A part of a listing, and where the next one goes on. */
+export interface CallPage {
+  readonly calls: ListedCall[]
+  /** Of each tenant the place before which nothing was looked at yet. Undefined if all was. */
+  readonly next: ReadonlyMap<string, number> | undefined
+}
+
+/** The calls that began last, newest first. Of those with an outcome other than `ok`, the ones that ended last. */
 export function findCalls(store: Store, wanted: WantedCalls): ListedCall[] {
-  const lists = wanted.tenants.map((tenant) => [...findOfTenant(store, tenant, wanted)])
-  return mergeNewest(lists, wanted.limit)
+  return findCallPage(store, wanted, Number.POSITIVE_INFINITY).calls
+}
+
+/** So many records are looked through at a time, and at most so many times for one page. */
+const window = 50_000
+const windows = 4
+
+/**
+ * The first of those calls. A page may have fewer calls than wanted, or none, and yet a next one: no page takes long, however rare what is wanted
+ * is.
+ */
+export function findCallPage(store: Store, wanted: WantedCalls, most = windows * window): CallPage {
+  const parts = wanted.tenants.map((tenant) => ({ tenant, ...lookThrough(store, { tenant, wanted, most }) }))
+  const calls = mergeNewest(
+    parts.map(({ found }) => found),
+    wanted.limit,
+  )
+  const taken = new Set(calls)
+  const next = new Map<string, number>()
+  for (const { tenant, found, reached } of parts) {
+    const last = found.findLast((each) => taken.has(each))
+    const place = found.at(-1) === last ? reached : (last?.place ?? wanted.before?.get(tenant) ?? top)
+    next.set(tenant, place)
+  }
+  const isOver = [...next.values()].every((place) => place <= 1)
+  return { calls: calls.map(({ place: _place, ...listed }) => listed), next: isOver ? undefined : next }
+}
+
+const top = Number.MAX_SAFE_INTEGER
+
+type Placed = ListedCall & { place: number }
+
+/** The newest calls of one tenant, each with the place in the chain that it was found at, and how far was looked. */
+function lookThrough(
+  store: Store,
+  { tenant, wanted, most }: { tenant: string; wanted: WantedCalls; most: number },
+): { found: Placed[]; reached: number } {
+  const found: Placed[] = []
+  const isRare = wanted.tool !== undefined || wanted.actor !== undefined
+  const start = Math.min(wanted.before?.get(tenant) ?? top, (store.head(tenant)?.sequence ?? 0) + 1)
+  const bottom = Math.max(0, start - 1 - most)
+  for (let before = start; before > 1;) {
+    const after = isRare ? Math.max(0, before - 1 - window) : 0
+    let looked = 0
+    for (const one of candidates(store, { tenant, wanted, after, before })) {
+      looked++
+      if (one.listed !== undefined) found.push({ ...one.listed, place: one.place })
+      if (found.length === wanted.limit) return { found, reached: one.place }
+      if (looked >= mostOpened && most !== Number.POSITIVE_INFINITY) return { found, reached: one.place }
+    }
+    before = after + 1
+    if (before <= bottom) return { found, reached: before }
+  }
+  return { found, reached: 0 }
+}
+
+/** So many calls whose end has to be looked up are looked at for one page. */
+const mostOpened = 500
+
+interface Stretch {
+  tenant: string
+  wanted: WantedCalls
+  after: number
+  before: number
+}
+
+/** The calls of a stretch of a chain, newest first; without what is listed of those that are not wanted. */
+function* candidates(
+  store: Store,
+  { tenant, wanted, after, before }: Stretch,
+): Iterable<{ place: number; listed: ListedCall | undefined }> {
+  const { session, tool, actor, since, outcome } = wanted
+  const place = { tenant, newestFirst: true, after, before, ...(session !== undefined && { session }) }
+  const about = { ...(tool !== undefined && { tool }), ...(since !== undefined && { since }) }
+  const isBad = outcome !== undefined && outcome !== 'ok' && outcome !== 'running'
+  if (isBad && session === undefined)
+    for (const { call, sequence } of store.records({ ...place, ...about, kind: 'end', outcome })) {
+      const [stored] = store.records({ tenant, call, kind: 'begin' })
+      if (stored !== undefined) yield { place: sequence, listed: listIf(store, stored, wanted) }
+    }
+  else
+    for (const stored of store.records({
+      ...place,
+      ...about,
+      kind: 'begin',
+      ...(actor !== undefined && { actor }),
+    }))
+      yield { place: stored.sequence, listed: listIf(store, stored, wanted) }
+}
+
+/** What a listing shows of a call, if it is wanted. A store may know of fewer criteria than there are. */
+function listIf(store: Store, stored: StoredRecord, wanted: WantedCalls): ListedCall | undefined {
+  const begin = readRecord(stored.text, 'begin')
+  if (!isWanted(begin, wanted)) return undefined
+  const listed = toListed(store, stored, begin)
+  return wanted.outcome === undefined || listed.outcome === wanted.outcome ? listed : undefined
 }
 
 /**
@@ -60,27 +161,6 @@ export function* findEndedCalls(
     if (!isWanted(begin, wanted)) continue
     const listed = toListed(store, stored, begin)
     if (outcome === undefined || listed.outcome === outcome) yield listed
-  }
-}
-
-function* findOfTenant(store: Store, tenant: string, wanted: WantedCalls): Iterable<ListedCall> {
-  const { session, outcome } = wanted
-  const before = wanted.before?.get(tenant)
-  const begins = store.records({
-    tenant,
-    kind: 'begin',
-    newestFirst: true,
-    ...(session !== undefined && { session }),
-    ...(before !== undefined && { before }),
-  })
-  let left = wanted.limit
-  for (const stored of begins) {
-    const begin = readRecord(stored.text, 'begin')
-    if (!isWanted(begin, wanted)) continue
-    const listed = toListed(store, stored, begin)
-    if (outcome !== undefined && listed.outcome !== outcome) continue
-    yield listed
-    if (--left === 0) return
   }
 }
 

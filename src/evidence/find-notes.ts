@@ -10,15 +10,32 @@ export type ListedNote = NoteRecord & { sequence: number }
 export interface WantedNotes extends Wanted {
   /** Of each tenant, only those before this place in its chain. */
   readonly before?: ReadonlyMap<string, number>
+  readonly actor?: string
+  /** A pattern of names of tools. */
+  readonly tool?: string
+  readonly event?: string
 }
 
 /** The latest notes, newest first. */
-export function findNotes(store: Store, { tenants, session, limit, before }: WantedNotes): ListedNote[] {
-  const query = { kind: 'note', newestFirst: true, limit, ...(session !== undefined && { session }) } as const
+export function findNotes(store: Store, wanted: WantedNotes): ListedNote[] {
+  const { tenants, session, limit, before, actor, tool, event } = wanted
+  const query = {
+    kind: 'note',
+    newestFirst: true,
+    ...(session !== undefined && { session }),
+    ...(actor !== undefined && { actor }),
+    ...(tool !== undefined && { tool }),
+  } as const
   const lists = tenants.map((tenant) => {
     const place = before?.get(tenant)
     const found = store.records({ ...query, tenant, ...(place !== undefined && { before: place }) })
-    return [...found].map(({ text, sequence }) => ({ ...readRecord(text, 'note'), sequence }))
+    const notes: ListedNote[] = []
+    for (const { text, sequence } of found) {
+      const note = readRecord(text, 'note')
+      if (event !== undefined && note.event !== event) continue
+      if (notes.push({ ...note, sequence }) === limit) break
+    }
+    return notes
   })
   return mergeNewest(lists, limit)
 }

@@ -36,7 +36,7 @@ function* findOfTenant(
 ): Iterable<ListedSession> {
   const seen = new Set<string>()
   let left = limit
-  for (const { session, text } of store.records({ tenant, kind: 'begin', newestFirst: true })) {
+  for (const { session, text } of store.records({ tenant, kind: 'begin', newestFirst: true, since })) {
     if (seen.has(session)) continue
     seen.add(session)
     const last = readRecord(text, 'begin')

@@ -28,7 +28,7 @@ export function createPersistentWrites(store: Pick<Store, 'append'>): Persistent
     const batch = kept
     kept = []
     const outcomes = await Promise.allSettled(
-      batch.map(({ entries, changes }) => store.append(entries, changes)),
+      batch.map(async ({ entries, changes }) => store.append(entries, changes)),
     )
     const isWritten = (_: PersistentWrite, index: number): boolean => outcomes[index]?.status === 'fulfilled'
     kept = [...batch.filter((write, index) => !isWritten(write, index)), ...kept]

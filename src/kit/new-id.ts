@@ -3,6 +3,13 @@ import { randomFillSync } from 'node:crypto'
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const pool = new Uint8Array(4096)
 let used = pool.length
+/** Every two letters. */
+const pairs = Array.from(
+  { length: 1024 },
+  (_, at) => `${alphabet.charAt(at >> 5)}${alphabet.charAt(at & 31)}`,
+)
+let lastTime = Number.NaN
+let lastLetters = ''
 
 /** So many random letters, of 5 bits each: ids of one millisecond do not meet by chance, and none is a secret. */
 const randomLetters = 10
@@ -14,8 +21,13 @@ export function newId(prefix: string, now: number): string {
     used = 0
   }
   let random = ''
-  for (let i = 0; i < randomLetters; i++) random += alphabet[(pool[used++] ?? 0) & 31]
-  return `${prefix}_${timeLetters(now)}${random}`
+  for (let i = 0; i < randomLetters; i += 2)
+    random += pairs[(((pool[used++] ?? 0) & 31) << 5) | ((pool[used++] ?? 0) & 31)]
+  if (now !== lastTime) {
+    lastLetters = timeLetters(now)
+    lastTime = now
+  }
+  return `${prefix}_${lastLetters}${random}`
 }
 
 /** Whether an id was made in an earlier millisecond than another one. False for what is not an id, or has no time in it. */

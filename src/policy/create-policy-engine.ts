@@ -6,6 +6,7 @@ import { compileRule, guardedPaths, indexRules, type RulePlaces } from './compil
 import { withCopies } from '../kit/with-copies.ts'
 import { limitsWrites } from './limits-writes.ts'
 import { decide, type DecisionBase } from './decide.ts'
+import { createKeptDecisions } from './kept-decisions.ts'
 import { explain } from './explain.ts'
 import { guardOperations } from './guard-operations.ts'
 import { intersectProfile } from './intersect-profile.ts'
@@ -58,6 +59,7 @@ export function createPolicyEngine(options: PolicyEngineOptions): PolicyEngine {
     project: options.project,
     skillRules: createSkillRules(places),
   }
+  const keep = createKeptDecisions(index)
   const profiles = new WeakMap<Bounds, WeakMap<ToolDefinition, Profile>>()
   return {
     digest: options.digest,
@@ -69,7 +71,7 @@ export function createPolicyEngine(options: PolicyEngineOptions): PolicyEngine {
       return [...sensitive.globs, ...[asking, ...ancestors].flatMap((each) => guardedPaths(rules, each))]
     },
     sensitivePaths: (paths) => paths.filter((path) => sensitive.covers(path)),
-    decide: (facts) => decide(facts, base),
+    decide: (facts) => keep(facts, () => decide(facts, base)),
     mayAsk: (facts) =>
       index.rulesFor(facts.definition).openByInput.length > 0 ||
       decide({ ...facts, operations: [], granted: undefined }, base).effect === 'ask',

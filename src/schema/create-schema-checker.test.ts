@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { JsonSchema, Repair } from '../contract/base/schema.ts'
+import { asConstant } from '../kit/schema/constant-schemas.ts'
 import { createSchemaChecker } from './create-schema-checker.ts'
 import { startProcessorClock } from '../../test/support/processor-clock.ts'
 
@@ -426,4 +427,22 @@ test('more schemas than are kept still give right answers', () => {
       expect(small.check(schema, index % 2 === 0 ? index : index + 1).ok).toBe(true)
       expect(small.check(schema, index % 2 === 0 ? index - 1 : index).ok).toBe(false)
     }
+})
+
+test('a schema that is a part of the program is compiled once for all checkers, any other by each', () => {
+  let reads = 0
+  const counted = (): JsonSchema => ({
+    get type() {
+      reads++
+      return 'string' as const
+    },
+  })
+  const readsOf = (schema: JsonSchema): number => {
+    const before = reads
+    expect(createSchemaChecker().check(schema, 'a').ok).toBe(true)
+    return reads - before
+  }
+  const [constant, other] = [asConstant(counted()), counted()]
+  expect([readsOf(constant) > 0, readsOf(constant)]).toEqual([true, 0])
+  expect([readsOf(other) > 0, readsOf(other) > 0]).toEqual([true, true])
 })

@@ -1,6 +1,7 @@
 import { SetupError } from '../contract/base/errors.ts'
 import type { Issue, Json, JsonObject } from '../contract/base/json.ts'
 import type { JsonSchema, SchemaChecker } from '../contract/base/schema.ts'
+import { isConstant } from '../kit/schema/constant-schemas.ts'
 import { compileSchema } from './compile/compile-schema.ts'
 import { compileInFull, type FullCheck } from './full/compile-in-full.ts'
 import { inspectSchema } from './inspect/inspect-schema.ts'
@@ -30,7 +31,7 @@ interface Compiled {
  */
 export function createSchemaChecker(options: SchemaCheckerOptions = {}): SchemaChecker {
   const { maxCompiled = 1000 } = options
-  const compiled = createRecentCache<JsonSchema, Compiled>(maxCompiled, prepare)
+  const compiled = createRecentCache<JsonSchema, Compiled>(maxCompiled, prepareOnce)
   return {
     check(schema, value, { repair = false } = {}) {
       const { check, inFull } = compiled.get(schema)
@@ -47,6 +48,16 @@ export function createSchemaChecker(options: SchemaCheckerOptions = {}): SchemaC
     inspect: inspectSchema,
     normalise: (schema: JsonObject) => normaliseSchema(schema),
   }
+}
+
+const constants = new WeakMap<JsonSchema, Compiled>()
+
+function prepareOnce(schema: JsonSchema): Compiled {
+  const known = constants.get(schema)
+  if (known !== undefined) return known
+  const made = prepare(schema)
+  if (isConstant(schema)) constants.set(schema, made)
+  return made
 }
 
 function prepare(schema: JsonSchema): Compiled {

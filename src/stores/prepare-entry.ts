@@ -10,7 +10,7 @@ export interface PreparedEntry {
 }
 
 /** Fixes the text of an entry, so that a later change of the record does not reach the store. Throws where JSON cannot carry it. */
-export function prepareEntry({ record, body }: Entry): PreparedEntry {
+export function prepareEntry({ record, body, text }: Entry): PreparedEntry {
   const call = record.kind === 'checkpoint' ? '' : (record.call ?? '')
-  return { record, call, text: JSON.stringify(record), body }
+  return { record, call, text: text ?? JSON.stringify(record), body }
 }

@@ -196,4 +196,15 @@ export const migrations: readonly Migration[] = [
       .columns(['tenant', 'session', 'sequence'])
       .where(sql<boolean>`${sql.raw(hasOwnSession)}`),
   ],
+  (schema, types) => [
+    // What lists and figures ask of many records, made behind them.
+    schema
+      .createTable('summaries')
+      .addColumn('tenant', 'text', (column) => column.notNull())
+      .addColumn('number', 'bigint', (column) => column.notNull())
+      .addColumn('bodies', 'bigint', (column) => column.notNull())
+      .addColumn('seal', 'text', (column) => column.notNull())
+      .addColumn('value', types.bytes, (column) => column.notNull())
+      .addPrimaryKeyConstraint('summaries_primary', ['tenant', 'number']),
+  ],
 ]

@@ -13,6 +13,7 @@ const trials = [
   'keys',
   'tools',
   'servers',
+  'login',
   'worktrees',
   'node',
   'ripgrep',

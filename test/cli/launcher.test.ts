@@ -1,5 +1,17 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import {
@@ -36,8 +48,8 @@ function bareInstall(place: Place): string {
   cpSync(join(packageRoot, 'bin'), join(root, 'bin'), { recursive: true })
   writeFileSync(join(root, 'package.json'), '{"type": "module"}')
   writeFileSync(
-    join(root, 'dist', 'cli', 'main.js'),
-    'export const runMain = (argv) => console.log(process.execPath, JSON.stringify(argv))',
+    join(root, 'dist', 'cli', 'main.cjs'),
+    'exports.runMain = (argv) => console.log(process.execPath, JSON.stringify(argv))',
   )
   return join(root, 'bin', 'handrail.mjs')
 }
@@ -129,3 +141,57 @@ test('the launcher is plain JavaScript that an old Node can read', () => {
   // An import of what an old Node does not have would fail before anything is said, and each one is what a hook waits for.
   expect(text).not.toMatch(/^import /m)
 })
+
+/** A package whose command line says a word, with what its first run compiled; and the same place with another word. */
+async function compiledInstall(): Promise<{ folder: string; file: string; say: () => Promise<string> }> {
+  const place = makePlace()
+  const bare = bareInstall(place)
+  const main = join(bare, '..', '..', 'dist', 'cli', 'main.cjs')
+  // As long and as old, so that only what is kept can tell one from the other.
+  const write = (word: string) => {
+    writeFileSync(main, `exports.runMain = () => console.log('${word}')`)
+    utimesSync(main, 1000, 1000)
+  }
+  const say = async () => {
+    const { code, stdout } = await startProgram(place, [bare, 'tools']).ended
+    expect(code).toBe(0)
+    return stdout.trim()
+  }
+  write('kept')
+  expect(await say()).toBe('kept')
+  write('news')
+  const folder = join(bare, '..', '..', 'dist', 'compiled')
+  const [name = ''] = readdirSync(folder)
+  return { folder, file: join(folder, name), say }
+}
+
+test('a command runs what an earlier run of it compiled, until its file changes', async () => {
+  const { file, say } = await compiledInstall()
+  expect(await say()).toBe('kept')
+  utimesSync(join(file, '..', '..', 'cli', 'main.cjs'), 2000, 2000)
+  expect(await say()).toBe('news')
+  expect(await say()).toBe('news')
+})
+
+test.each<[string, (file: string, folder: string) => void]>([
+  ['a file that all can write', (file) => chmodSync(file, 0o646)],
+  ['a file that a group can write', (file) => chmodSync(file, 0o664)],
+  ['a folder that all can write', (_, folder) => chmodSync(folder, 0o757)],
+  ['a folder that a group can write', (_, folder) => chmodSync(folder, 0o775)],
+  ['a link', (file) => linkAway(file)],
+  ['a folder that is a link', (_, folder) => linkAway(folder)],
+  // Only who may give files away can try it.
+  [
+    'a file of somebody else',
+    (file) => (process.getuid?.() === 0 ? chownSync(file, 65534, 65534) : chmodSync(file, 0o646)),
+  ],
+])('what others could have compiled is never run: %s', async (_, change) => {
+  const { folder, file, say } = await compiledInstall()
+  change(file, folder)
+  expect(await say()).toBe('news')
+})
+
+function linkAway(path: string): void {
+  renameSync(path, `${path}-away`)
+  symlinkSync(`${path}-away`, path)
+}

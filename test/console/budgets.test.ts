@@ -85,6 +85,7 @@ test('a tenant sees its own consents and budgets only, and revokes none without 
     tenant: 'acme',
     budgets: [{ spent: 0 }, { spent: 0 }, { spent: 0 }],
   })
-  for (const { id } of [mine, other]) expect((await as('eve', `/consents/${id}/revoke`, {})).status).toBe(403)
+  expect((await as('eve', `/consents/${mine.id}/revoke`, {})).status).toBe(403)
+  expect((await as('eve', `/consents/${other.id}/revoke`, {})).status).toBe(404)
   expect(shop.runtime.consents.list().map(({ revokedAt }) => revokedAt)).toEqual([undefined, undefined])
 })

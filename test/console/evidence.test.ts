@@ -1,5 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
+import { userInfo } from 'node:os'
 import { expect, test } from 'vitest'
+import { handrail } from '../support/command-line.ts'
 import { askApi, caller, enter, keepBrowser, openPage, startConsole } from '../support/console.ts'
 
 const browser = keepBrowser()
@@ -10,6 +12,13 @@ function tamper(path: string, tenant: string): void {
   db.prepare(
     `UPDATE records SET text = replace(text, '"shop.look"', '"shop.hook"') WHERE tenant = ? AND sequence = (SELECT min(sequence) FROM records WHERE tenant = ? AND text LIKE '%"shop.look"%')`,
   ).run(tenant, tenant)
+  db.close()
+}
+
+/** Makes all calls a year old, behind the back of every process. */
+function age(path: string): void {
+  const db = new DatabaseSync(path)
+  db.exec("UPDATE records SET text = json_set(text, '$.at', 1) WHERE kind IN ('begin', 'end')")
   db.close()
 }
 
@@ -29,6 +38,39 @@ test('a person verifies the chains with one press, and is told the first record 
   expect(faults).toEqual([])
 })
 
+test('a person takes the evidence out, which is noted and verifies, and sees what a prune would take while nothing goes', async () => {
+  const { link, shop, place, origin } = await startConsole()
+  const { api } = await enter(link)
+  const session = shop.runtime.session({ actor: 'ann' })
+  for (const order of ['1', '2']) await session.call('shop.look', { order })
+  const { stdout } = await handrail(place, ['console', '--port', new URL(origin).port])
+  const { page, faults } = await openPage(browser(), stdout.trim())
+  await page.getByRole('link', { name: 'Evidence', exact: true }).click()
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: /^Download the evidence/ }).click(),
+  ])
+  const file = await download.path()
+  const verified = await handrail(place, ['evidence', 'verify', '--file', file])
+  expect([verified.code, verified.stdout]).toEqual([0, expect.stringContaining('2 calls')])
+  expect((await api('/notes?event=evidence_exported')).body.notes).toMatchObject([
+    { actor: userInfo().username, tenant: '' },
+    { actor: userInfo().username, tenant: 'local' },
+  ])
+  expect((await api('/notes?actor=nobody')).body.notes).toEqual([])
+  for (const query of ['days=0', 'days=x', 'days=99999'])
+    expect((await api(`/evidence/prune?${query}`)).status).toBe(400)
+  expect((await api('/evidence/progress')).body).toEqual({})
+  await page.getByLabel('Older than').fill('1')
+  await page.getByRole('button', { name: 'Count' }).press('Enter')
+  await page.getByText('Nothing is that old.').waitFor()
+  age(place.store)
+  await page.getByRole('button', { name: 'Count' }).press('Enter')
+  await page.getByText('4 of local. Nothing went.').waitFor()
+  const bodies = [...shop.runtime.store.records({ kind: 'end' })].filter(({ body }) => body !== null)
+  expect([bodies.length, faults]).toEqual([2, []])
+})
+
 test('notes are paged, the newest first, and none is left out or told twice', async () => {
   const { link, shop } = await startConsole()
   for (const state of ['paused', 'enabled', 'paused', 'enabled', 'paused'] as const)
@@ -36,7 +78,8 @@ test('notes are paged, the newest first, and none is left out or told twice', as
   const { api } = await enter(link)
   const all = (await api('/notes?limit=500')).body
   expect([all.notes.length > 5, all.next]).toEqual([true, undefined])
-  expect(all.notes[0]).toMatchObject({ event: 'tool_paused', tool: 'shop.refund', actor: 'ann' })
+  expect(all.notes[0]).toMatchObject({ event: 'visit_began', tenant: '' })
+  expect(all.notes[1]).toMatchObject({ event: 'tool_paused', tool: 'shop.refund', actor: 'ann' })
   const paged: unknown[] = []
   for (let next: string | undefined = ''; next !== undefined;) {
     const { body } = await api(`/notes?limit=2${next === '' ? '' : `&before=${next}`}`)
@@ -64,6 +107,9 @@ test('a tenant sees and verifies its own chain only, and what is wrong with anot
     })
   for (const path of ['/evidence', '/notes']) expect((await as('ann', path)).status).toBe(403)
   expect((await as('ann', '/evidence/verify', {})).status).toBe(403)
+  // An export has inputs and results, which an approver may not take out.
+  expect((await as('eve', '/evidence/export')).status).toBe(403)
+  expect((await as('eve', '/evidence/prune')).body.tenants).toEqual([])
   const { chains } = (await as('eve', '/evidence')).body
   expect(chains).toMatchObject([{ tenant: 'acme', hash: shop.runtime.store.head('acme')?.hash }])
   const { notes } = (await as('eve', '/notes')).body

@@ -1,180 +1,267 @@
-import { codeTools } from 'handrail'
+import { userInfo } from 'node:os'
+import type { StepResult } from 'handrail/approvals'
 import type { Page } from 'playwright-core'
-import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { handrail } from '../support/command-line.ts'
-import { keepBrowser, openPage, startConsole } from '../support/console.ts'
+import { enter, keepBrowser, openPage, startConsole } from '../support/console.ts'
 import { findFaults } from '../support/find-faults.ts'
-import { openShop, refundOf } from '../support/shop.ts'
-import { startServer } from '../support/start-command.ts'
+import { refundOf } from '../support/shop.ts'
 
 const browser = keepBrowser()
-const evil = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
-const rows = (page: Page) => page.locator('.row')
+const me = userInfo().username
 
-/** What one session asks about several refunds. */
-async function askAll(
-  shop: Awaited<ReturnType<typeof openShop>>,
-  orders: readonly string[],
-  as: object = {},
-) {
-  const session = shop.runtime.session({ actor: 'ann', ...as })
-  const step = await session.step(orders.map((order) => refundOf(order, order)))
-  return { session, step }
+/** A console, and a program that asks for several refunds at once. */
+async function startInbox() {
+  const started = await startConsole()
+  const { place, origin, shop } = started
+  const askAll = async (orders: readonly string[], as: object = { actor: 'ann' }) => {
+    const session = shop.runtime.session(as)
+    const steps: StepResult[] = []
+    for (const [index, order] of orders.entries())
+      steps.push(await session.step([refundOf(`call-${index}`, order)]))
+    const approvals = steps.flatMap(({ waiting }) => waiting.map(({ approval }) => approval))
+    /** What has become of each. */
+    const results = async () =>
+      (await Promise.all(steps.map((step) => session.resume(step)))).flatMap((step) => step.results)
+    return { approvals, results }
+  }
+  const linkOf = async () =>
+    (await handrail(place, ['console', '--port', new URL(origin).port])).stdout.trim()
+  return { ...started, askAll, linkOf }
 }
 
-test('alike calls are answered together by keyboard, each by its own digest, and the one that another person answered meanwhile is told', async () => {
-  const { link, shop, place, origin } = await startConsole()
-  const { stdout } = await handrail(place, ['console', '--port', new URL(origin).port])
-  const [{ page: one }, { page: other, faults }] = [
-    await openPage(browser(), link),
-    await openPage(browser(), stdout.trim(), { viewport: { width: 320, height: 640 }, colorScheme: 'dark' }),
-  ]
-  const { session, step } = await askAll(shop, ['1', '2', '3'])
-  await expect.poll(() => rows(other).count()).toBe(3)
-  expect(await other.title()).toBe('(3) Handrail')
-  await other.keyboard.press('b')
-  await other.getByRole('heading', { name: '3 selected' }).waitFor()
-  expect(await findFaults(other)).toEqual([])
-
-  const denied: string[] = []
-  await other.route('**/api/approvals/*', async (route) => {
-    if (route.request().method() === 'POST' && denied.push(route.request().url()) === 1) {
-      await one.locator('.row button').nth(2).click()
-      await one.keyboard.press('d')
-      await one.keyboard.type('not this one')
-      await one.keyboard.press('Enter')
-      await one.getByText('Denied: shop.refund').waitFor()
-    }
-    await route.continue()
+/** Writes what a browser is told to notify and to play into `told`, and lets it do so. */
+const tellNotices = `
+  globalThis.told = []
+  globalThis.Notification = new Proxy(Notification, {
+    construct(target, given) {
+      told.push([given[0], given[1].body])
+      return Reflect.construct(target, given)
+    },
   })
-  await other.keyboard.press('a')
-  await other.getByText('Allowed: 2 of 3').waitFor()
-  const became = await other
-    .getByRole('list', { name: 'What became of each' })
-    .locator('li')
-    .allTextContents()
-  expect(became).toEqual([
-    'shop.refund {"order":"1"}: allowed',
-    'shop.refund {"order":"2"}: allowed',
-    expect.stringMatching(/^shop\.refund \{"order":"3"\}: .*(denied|answered)/),
-  ])
-  await other.getByText('Nothing waits for you.').waitFor()
-  expect(await findFaults(other)).toEqual([])
-  const { results } = await session.resume(step)
-  expect(results.map(({ ok }) => ok)).toEqual([true, true, false])
-  expect([shop.done, faults.filter((fault) => !fault.includes('409'))]).toEqual([['1', '2'], []])
-})
+  const { start } = OscillatorNode.prototype
+  OscillatorNode.prototype.start = function (when) {
+    told.push('tone')
+    start.call(this, when)
+  }
+`
 
-test('a batch has only calls that read alike: neither those of another session or tool, nor any dangerous one', async () => {
-  const { link, shop } = await startConsole()
-  const { page } = await openPage(browser(), link)
-  const { session } = await askAll(shop, ['1', '2'])
-  await session.step([{ id: 'b', tool: 'shop.brief', input: { order: '1' } }])
-  await askAll(shop, ['3'])
-  await expect.poll(() => rows(page).count()).toBe(4)
-  expect(await page.locator('.group').count()).toBe(2)
-  const boxes = page.getByRole('checkbox', { name: /^Select shop\./ })
-  expect(await boxes.count()).toBe(2)
-  await boxes.nth(0).check()
-  await page.getByRole('heading', { name: '1 selected' }).waitFor()
-  await page.keyboard.press('s')
-  await page.keyboard.press('Escape')
+const picksOf = (page: Page) => page.getByRole('checkbox', { name: /together with others/ })
+const batchOf = (page: Page) => page.getByRole('list', { name: 'Decided together' })
+const resultsOf = (page: Page) => page.getByRole('list', { name: 'What became of them' })
+
+test('several calls are decided at once, each by its own digest; one that another browser answered is told, and the others count', async () => {
+  const { link, linkOf, askAll, shop } = await startInbox()
+  const { results, approvals } = await askAll(['1', '2', '3'])
+  const [one, other] = [await openPage(browser(), link), await openPage(browser(), await linkOf())]
+  const { page } = one
   await page.getByRole('region', { name: 'Question about shop.refund' }).waitFor()
-  expect(shop.runtime.approvals.list()).toHaveLength(4)
-})
+  await page.keyboard.press('X')
+  await page.getByRole('heading', { name: '3 of shop.refund, decided together' }).waitFor()
 
-test('a card says who asks and who started them, and stays what it is when it is answered elsewhere, over a restart too', async () => {
-  const { link, shop, server, place, origin } = await startConsole()
-  const { page } = await openPage(browser(), link)
-  const parent = shop.runtime.session({ actor: 'ann' })
-  const agent = { agentId: evil, runId: 'run-7', parentAgentId: 'boss' }
-  const { step } = await askAll(shop, ['1', '2'], { parent, role: 'main', agent })
-  await expect.poll(() => rows(page).count()).toBe(2)
-  for (const text of ['ann of local', `${evil} in run run-7, started by boss`, `main, session ${parent.id}`])
-    await page.getByText(text, { exact: true }).waitFor()
-  expect(await page.locator('main img, main script').count()).toBe(0)
-  expect(await page.locator('.card .countdown').textContent()).toMatch(/^\d+(:\d\d)+$|^\d+ d \d+ h$/)
+  await other.page.getByRole('button', { name: /shop\.refund.*"order":"2"/ }).click()
+  await other.page.getByRole('textbox', { name: 'Reason' }).fill('a <b>gift</b>')
+  await other.page.getByRole('button', { name: 'Deny' }).click()
+  await other.page.getByText('Denied: shop.refund').waitFor()
+  await batchOf(page).getByText('waits no more').waitFor()
 
-  server.stop()
-  await server.ended
-  await page.getByText('reconnecting…').waitFor()
-  await startServer(place, ['--port', new URL(origin).port])
-  await page.getByText('reconnecting…').waitFor({ state: 'hidden' })
-  expect(await rows(page).count()).toBe(2)
-  const [first] = step.waiting
-  await shop.runtime.approvals.decide(first?.approval.id ?? '', { decision: 'deny', by: 'bob', reason: 'no' })
-  await page.getByText('Over: denied by bob: no.').waitFor()
+  const sent: unknown[] = []
+  page.on('request', (request) => {
+    if (request.method() === 'POST') sent.push((request.postDataJSON() as { digest: string }).digest)
+  })
   await page.keyboard.press('a')
-  expect(await page.getByRole('button', { name: 'Allow once' }).count()).toBe(0)
-  await page.keyboard.press('j')
-  await page.getByRole('button', { name: 'Allow once' }).waitFor()
-  expect(shop.runtime.approvals.list()).toHaveLength(1)
-})
-
-test('what waits is notified and sounds once it was turned on, which the browser remembers', async () => {
-  const { link, shop } = await startConsole()
-  const { page } = await openPage(browser(), link, { permissions: ['notifications'] })
-  await page.addInitScript(`
-    window.told = []
-    window.Notification = class extends EventTarget {
-      static permission = 'granted'
-      static requestPermission = async () => 'granted'
-      constructor(title, { body }) { super(); told.push(title + ' | ' + body) }
-    }
-    const start = OscillatorNode.prototype.start
-    OscillatorNode.prototype.start = function (at) { told.push('tone'); return start.call(this, at) }
-  `)
-  await page.reload()
-  const told = () => page.evaluate('told')
-  const [notify, sound] = ['Notify me in this browser', 'Play a sound'].map((name) =>
-    page.getByRole('checkbox', { name }),
-  )
+  await page.getByText('Allowed 2 of 3: shop.refund').waitFor()
+  expect(sent).toEqual(approvals.map(({ digest }) => digest))
+  expect(new Set(sent).size).toBe(3)
+  const [first, second, third] = await resultsOf(page).getByRole('listitem').allTextContents()
+  expect([first, third]).toEqual(['{"order":"1"} allowed', '{"order":"3"} allowed'])
+  expect(second).toContain(`was answered by ${me} with deny, so this answer does not count`)
   await page.getByText('Nothing waits for you.').waitFor()
-  await askAll(shop, ['1'])
-  await expect.poll(() => rows(page).count()).toBe(1)
-  expect([await notify?.isChecked(), await sound?.isChecked(), await told()]).toEqual([false, false, []])
-  await notify?.check()
-  await sound?.check()
-  expect(await told()).toEqual(['tone', 'tone'])
-  await page.reload()
-  await expect.poll(() => rows(page).count()).toBe(1)
-  expect([await notify?.isChecked(), await sound?.isChecked(), await told()]).toEqual([true, true, []])
-  await page.getByRole('link', { name: 'Tools', exact: true }).click()
-  await askAll(shop, ['2'])
-  await expect.poll(told).toEqual(['tone', 'tone', expect.stringMatching(/^shop\.refund waits \| ann: /)])
-  await page.getByRole('link', { name: /^Inbox/ }).click()
-  await notify?.uncheck()
-  await page.reload()
-  await expect.poll(() => rows(page).count()).toBe(2)
-  expect([await notify?.isChecked(), await sound?.isChecked()]).toEqual([false, true])
+  expect((await results()).map(({ outcome }) => outcome)).toEqual(['ok', 'denied', 'ok'])
+  expect(shop.done.toSorted()).toEqual(['1', '3'])
+  expect(one.faults.filter((fault) => !fault.includes('409'))).toEqual([])
+  expect(other.faults).toEqual([])
 })
 
-test('a diff has the colours of its language and is the text that it was; a tool that shows nothing has its input as a form', async () => {
-  const { link, place } = await startConsole()
-  const shop = await openShop(place.store, { tools: [codeTools()] })
-  const content = `export const page: string = '${evil}' // --- a\n--- x\n+++ b\nlet y = 1\n`
-  const session = shop.runtime.session({ actor: 'ann' })
-  await session.step([{ id: 'w', tool: 'code.write_file', input: { path: 'a.ts', content } }])
+test('only calls of the same tool and session are picked together, and a reason goes to each', async () => {
+  const { link, askAll, shop } = await startInbox()
+  const { results } = await askAll(['1', '2'])
+  await askAll(['3'], { actor: 'bea' })
+  const brief = shop.runtime.session({ actor: 'cat' })
+  await brief.step([{ id: 'b', tool: 'shop.brief', input: { order: '4' } }])
   const { page, faults } = await openPage(browser(), link)
-  await page.locator('.code-keyword', { hasText: 'export' }).waitFor()
-  const [asked] = shop.runtime.approvals.list()
-  expect((await page.locator('.preview pre').textContent())?.trimEnd()).toBe(
-    asked?.request.preview.body.trimEnd(),
-  )
-  expect(await page.locator('.added').count()).toBe(4)
-  expect(await findFaults(page)).toEqual([])
-  expect([await page.locator('main img, main script').count(), faults]).toEqual([0, []])
+  await page.getByText('bea of local').waitFor()
+  expect(await page.getByRole('group', { name: 'What waits' }).getByRole('region').count()).toBe(3)
+  await page.keyboard.press('x')
+  expect(await picksOf(page).evaluateAll((all) => all.map((each) => each.matches(':disabled')))).toEqual([
+    false,
+    false,
+    true,
+    true,
+  ])
+  for (const key of ['j', 'x', 'j', 'x']) await page.keyboard.press(key)
+  await page.getByText('Only calls of the same tool and session').waitFor()
+  expect(await batchOf(page).getByRole('listitem').count()).toBe(2)
+  await page.keyboard.press('d')
+  await page.keyboard.type('not this month')
+  await page.keyboard.press('Enter')
+  await page.getByText('Denied 2 of 2: shop.refund').waitFor()
+  const ended = await results()
+  expect(ended.map(({ outcome }) => outcome)).toEqual(['denied', 'denied'])
+  expect(ended.map((each) => JSON.stringify(each).includes('not this month'))).toEqual([true, true])
+  expect([await page.title(), shop.done, faults]).toEqual(['(2) Handrail', [], []])
 })
 
-test('the scripts of the inbox are at most 60 kB, compressed', async () => {
-  const { origin } = await startConsole()
-  const sizes = await Promise.all(
-    ['console.js', 'color-code.js'].map(async (name) => {
-      const response = await fetch(`${origin}/console/${name}`)
-      expect(response.status).toBe(200)
-      return gzipSync(await response.text()).length
-    }),
-  )
-  expect(sizes.reduce((sum, size) => sum + size)).toBeLessThanOrEqual(60_000)
+test('no question takes the place of the one that a person looks at: an answer of before does not reach it', async () => {
+  const { link, linkOf, askAll, shop } = await startInbox()
+  const { approvals } = await askAll(['1', '2'])
+  const { page } = await openPage(browser(), link)
+  await page.getByRole('region', { name: 'Question about shop.refund' }).getByText('"order": "1"').waitFor()
+  const { change } = await enter(await linkOf())
+  const [first] = approvals
+  await change(`/approvals/${first?.id}`, { decision: 'deny', digest: first?.digest })
+  await page.getByRole('heading', { name: 'waits no more' }).waitFor()
+  await page.getByText(`${me} answered it: denied.`).waitFor()
+  await page.keyboard.press('a')
+  await page.keyboard.press('j')
+  await page.getByRole('region', { name: 'Question about shop.refund' }).getByText('"order": "2"').waitFor()
+  expect(shop.runtime.approvals.list().map(({ state }) => state)).toEqual(['waiting'])
+  await page.keyboard.press('a')
+  await page.getByText('Allowed: shop.refund').waitFor()
 })
+
+test('the time that is left counts down in a place that is as wide all the time', async () => {
+  const { link, askAll } = await startInbox()
+  const { approvals } = await askAll(['1'])
+  const { page } = await openPage(browser(), link)
+  await page.clock.install()
+  await page.reload()
+  const item = page.getByRole('group', { name: 'What waits' }).getByRole('listitem')
+  const left = item.getByRole('timer')
+  await left.waitFor()
+  const measure = async () => [(await left.boundingBox())?.width, (await item.boundingBox())?.height]
+  const before = await measure()
+  expect(await left.textContent()).toMatch(/^23 h 59 min$/)
+  const { expiresAt = 0 } = approvals[0] ?? {}
+  for (const [leftMs, text] of [
+    [3_605_000, /^1 h 00 min$/],
+    [605_000, /^10:0\d$/],
+    [65_000, /^1:0\d$/],
+  ] as const) {
+    await page.clock.setFixedTime(expiresAt - leftMs)
+    await page.clock.runFor(1_000)
+    await expect.poll(() => left.textContent()).toMatch(text)
+    expect(await measure()).toEqual(before)
+  }
+})
+
+test('notices and the sound are off until they are turned on, say no more than who asks for what, and are remembered', async () => {
+  const { link, askAll, origin } = await startInbox()
+  const { page, faults } = await openPage(browser(), link)
+  await page.context().grantPermissions(['notifications'], { origin })
+  await page.addInitScript(tellNotices)
+  const told = () => page.evaluate<(string | [string, string])[]>('[...told]')
+  const notices = async () => (await told()).filter((each) => typeof each !== 'string')
+  /** How many questions were told, several at once or each by itself. */
+  const countTold = async () =>
+    (await notices()).reduce((sum, [, body]) => sum + 1 + Number(/and (\d+) more/.exec(body)?.[1] ?? 0), 0)
+  await page.goto(`${origin}/live`)
+  await page.getByRole('heading', { name: 'Live' }).waitFor()
+  await askAll(['1'])
+  const inbox = page.getByRole('link', { name: /^Inbox ?\d$/ })
+  await inbox.click()
+  const notify = page.getByRole('button', { name: 'Notify me' })
+  const sound = page.getByRole('button', { name: 'Play a sound' })
+  const turn = async (isOn: boolean) => {
+    for (const each of [notify, sound]) {
+      await each.click()
+      await expect.poll(() => each.getAttribute('aria-pressed')).toBe(String(isOn))
+    }
+  }
+  await turn(true)
+  await expect.poll(told).toEqual(['tone', 'tone'])
+  await page.reload()
+  await page.getByRole('button', { name: 'Notify me', pressed: true }).waitFor()
+  await page.getByRole('button', { name: 'Play a sound', pressed: true }).waitFor()
+  await page.getByRole('link', { name: 'Live', exact: true }).click()
+  await askAll(['2', '3'])
+  await expect.poll(countTold).toBe(2)
+  expect((await notices()).at(-1)).toEqual([
+    '3 waiting: Handrail',
+    expect.stringMatching(/^shop\.refund for ann(, and 1 more)?$/),
+  ])
+  expect(await told()).toContain('tone')
+  await inbox.click()
+  await turn(false)
+  await page.getByRole('link', { name: 'Live', exact: true }).click()
+  await askAll(['4'])
+  await page.getByRole('link', { name: /^Inbox ?4$/ }).click()
+  await turn(true)
+  await page.getByRole('link', { name: 'Live', exact: true }).click()
+  await askAll(['5'])
+  await expect.poll(countTold).toBe(3)
+  expect((await notices()).at(-1)).toEqual(['5 waiting: Handrail', 'shop.refund for ann'])
+  expect(faults).toEqual([])
+})
+
+for (const [name, options] of [
+  ['in light colours on a wide screen', { viewport: { width: 1280, height: 800 }, colorScheme: 'light' }],
+  [
+    'in dark colours on a screen 320 pixels wide',
+    { viewport: { width: 320, height: 640 }, colorScheme: 'dark' },
+  ],
+] as const)
+  test(`a card names who asks and below whom, script in every field stays text, and axe finds nothing wrong ${name}`, async () => {
+    const { link, askAll, shop } = await startInbox()
+    const evil = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
+    const parent = shop.runtime.session({
+      actor: 'ann',
+      agent: { agentId: `lead ${evil}`, runId: 'run_1' },
+    })
+    const agent = {
+      agentId: `helper ${evil}`,
+      runId: `run_2 ${evil}`,
+      parentAgentId: `lead ${evil}`,
+      parentRunId: 'run_1',
+    }
+    await askAll([evil, `${evil}2`, 'a-very-long-order-number-'.repeat(20)], {
+      parent,
+      agent,
+      role: 'orchestrator',
+    })
+    await askAll(['7'], { actor: 'bea', agent: { agentId: evil, runId: evil } })
+    const { page, faults } = await openPage(browser(), link, options)
+    const card = page.getByRole('region', { name: 'Question about shop.refund' })
+    await card.getByText(`agent lead ${evil} in ${parent.id}`).waitFor()
+    const fields = await card.getByRole('definition').allTextContents()
+    expect(fields).toEqual(
+      expect.arrayContaining([
+        'ann of local',
+        'orchestrator',
+        `helper ${evil}, run run_2 ${evil}`,
+        `agent lead ${evil}, run run_1`,
+        `main: agent lead ${evil} in ${parent.id}`,
+      ]),
+    )
+    await page.getByText('Just before in this session').click()
+    const check = async () => {
+      expect(await findFaults(page)).toEqual([])
+      const [wide, seen] = (await page.evaluate(
+        '[document.body.scrollWidth, document.documentElement.clientWidth]',
+      )) as number[]
+      expect(wide).toBe(seen)
+      expect(await page.locator('img, main script').count()).toBe(0)
+    }
+    await check()
+    await page.keyboard.press('X')
+    await batchOf(page).getByRole('listitem').nth(2).waitFor()
+    await check()
+    await page.keyboard.press('a')
+    await page.getByText('Allowed 3 of 3').waitFor()
+    await check()
+    await page
+      .getByRole('region', { name: 'Question about shop.refund' })
+      .getByText(`${evil}, run ${evil}`)
+      .waitFor()
+    expect([await page.title(), faults]).toEqual(['(1) Handrail', []])
+  })

@@ -38,9 +38,14 @@ test('a person sees how many calls were made, denied and failed, how long they t
   expect(look).toMatchObject({ calls: 4, ok: 3, failed: 1, p95Ms: Math.max(...took) })
   expect(body).toMatchObject({
     isWhole: true,
-    health: [],
+    spend: { runs: 0, tokens: 0, cost: 0 },
     approvals: { waiting: 1, answered: 1, medianMs: wait, longestMs: wait },
   })
+  expect((await api('/health')).body).toMatchObject({
+    troubles: [],
+    findings: expect.arrayContaining([expect.objectContaining({ id: 'store', holds: true })]),
+  })
+  await page.getByText(/What handrail doctor says of the home folder: \d+ of \d+ hold/).waitFor()
   await page.getByLabel('Of').selectOption('the last day')
   await page.getByRole('link', { name: 'shop.look' }).waitFor()
   const row = page.getByRole('row', { name: /^shop.look/ })
@@ -64,6 +69,8 @@ test('a tenant is told the numbers of its own calls and questions only', async (
     tools: [{ tool: 'shop.look' }],
     approvals: { waiting: 0, answered: 0 },
   })
+  const health = await askApi(origin, '/health', { headers: { authorization: 'Bearer hr_eve' } })
+  expect(health.body).toEqual({ troubles: [], findings: [] })
   for (const minutes of ['0', '-1', 'x', '1.5', '99999999'])
     expect((await as('eve', `?minutes=${minutes}`)).status).toBe(400)
 })

@@ -1,22 +1,12 @@
 import { userInfo } from 'node:os'
-import axe from 'axe-core'
-import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { keepBrowser, openPage, startConsole } from '../support/console.ts'
+import { findFaults } from '../support/find-faults.ts'
 import { call, handrail } from '../support/command-line.ts'
 import { makeFixtureServer } from '../support/upstreams.ts'
 import { startServer } from '../support/start-command.ts'
 
 const browser = keepBrowser()
-
-/** What axe finds wrong with a page as it stands. */
-async function findFaults(page: Page): Promise<unknown[]> {
-  await page.evaluate(axe.source)
-  return page.evaluate(async () => {
-    const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run()
-    return violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)])
-  })
-}
 
 test('a person allows a write with one key and denies another with a reason, and its program goes on at once', async () => {
   const { link, ask, shop } = await startConsole()
@@ -72,7 +62,7 @@ test('what a model or server says is text, whatever it looks like, and no page a
   await session.call(evil, {})
   const { page, requests, faults } = await openPage(browser(), link)
   await page.getByText('onerror').first().waitFor()
-  for (const name of ['Live', 'Tools', 'Runs', 'Servers', 'Budgets', 'Evidence', 'Overview']) {
+  for (const name of ['Live', 'Tools', 'Runs', 'Servers', 'Policy', 'Budgets', 'Evidence', 'Overview']) {
     await page.getByRole('link', { name, exact: true }).click()
     await page.getByRole('heading', { name, exact: true }).waitFor()
   }
@@ -169,9 +159,11 @@ for (const [name, options] of [
       ['/tools', 'Tools'],
       ['/tools/code.read_file', 'code.read_file'],
       ['/servers', 'Servers'],
+      ['/policy', 'Policy'],
       ['/budgets', 'Budgets'],
       ['/evidence', 'Evidence'],
       ['/overview', 'Overview'],
+      ['/access', 'Access'],
     ] as const) {
       await page.goto(`${origin}${path}`)
       await page.getByRole('heading', { name: heading, exact: true }).waitFor()

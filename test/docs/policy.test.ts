@@ -51,6 +51,10 @@ const said: { readonly [command: string]: RegExp } = {
   'policy check': /^3 rules: no issue\.\n$/,
   'policy test': /^3 cases: as expected\.\n$/,
   'policy shadow': /^1 call judged, 0 decided in another way\.\n$/,
+  'policy suggest': /^0 rules suggested\./,
+  'policy save': /\n1 call of the last seven days judged, 0 would be decided in another way\.\nVersion 2 of /,
+  'policy versions': /^ +1 .* found in the file\n1 version\n$/,
+  'policy restore': /\nVersion 2 of .*policy\.json is saved\./,
   explain: /mode_denied/,
 }
 

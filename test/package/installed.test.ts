@@ -99,7 +99,7 @@ afterAll(() => installed.remove())
 const issuesOf = (path: string) => said.split('\n').filter((line) => line.startsWith(path))
 
 describe('the tarball', () => {
-  test('holds what the manifest promises, and no source or test', () => {
+  test('holds what the manifest promises, and no source, test or page', () => {
     const targets = Object.values(manifest.exports).flatMap((target) =>
       typeof target === 'string' ? [target] : [target['types'] ?? '', target['default'] ?? ''],
     )
@@ -113,7 +113,7 @@ describe('the tarball', () => {
     expect(manifest.scripts['prepack']).toBe('npm run -s build')
     expect(installed.files).toEqual(expect.arrayContaining([...promised, ...more, ...schemas]))
     expect(
-      installed.files.filter((path) => /^package\/(src|test|bench|scripts|node_modules)\//.test(path)),
+      installed.files.filter((path) => /^package\/(src|test|docs|bench|scripts|node_modules)\//.test(path)),
     ).toEqual([])
     expect(installed.files.filter((path) => /\.test\.|\.ts$/.test(path) && !path.endsWith('.d.ts'))).toEqual(
       [],

@@ -14,7 +14,11 @@ export const caller = (id: string, more: object = {}) => ({
 })
 
 /** A gateway with its console, and a program that asks on the same store. */
-export async function startConsole(own: Readonly<Record<string, unknown>> = {}, place = makePlace({}, own)) {
+export async function startConsole(
+  own: Readonly<Record<string, unknown>> = {},
+  place = makePlace({}, own),
+  options: ServeOptions = {},
+) {
   const policy = own['policy.json'] === undefined ? {} : { policy: own['policy.json'] as object }
   const shop = await openShop(place.store, policy)
   const ask = async (order: string, as: object = { actor: 'ann' }) => {
@@ -24,12 +28,17 @@ export async function startConsole(own: Readonly<Record<string, unknown>> = {}, 
     if (waiting === undefined) throw new Error('Nothing waits.')
     return { session, step, approval: waiting.approval }
   }
-  return { place, shop, ask, ...(await serve(place)) }
+  return { place, shop, ask, ...(await serve(place, options)) }
+}
+
+export interface ServeOptions {
+  readonly port?: number
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** `handrail serve` in this place. */
-export async function serve(place: Place) {
-  const server = await startServer(place)
+export async function serve(place: Place, { port = 0, env = {} }: ServeOptions = {}) {
+  const server = await startServer(place, ['--port', String(port)], env)
   const link = /http\S+\/enter\S+/.exec(server.output.stdout)?.[0] ?? 'no link'
   return { server, link, origin: new URL(server.url).origin }
 }
@@ -44,9 +53,13 @@ export interface Answer {
 
 /** A person who opened a link, without a browser. */
 export async function enter(link: string) {
-  const { origin } = new URL(link)
   const entered = await fetch(link, { redirect: 'manual' })
   const cookie = (entered.headers.get('set-cookie') ?? '').split(';', 1)[0] ?? ''
+  return { entered, ...(await visit(new URL(link).origin, cookie)) }
+}
+
+/** Who has the cookie of a visit. */
+export async function visit(origin: string, cookie: string) {
   const api = (
     path: string,
     init: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> } = {},
@@ -58,16 +71,17 @@ export async function enter(link: string) {
       body: typeof body === 'string' ? body : JSON.stringify(body),
       headers: { 'content-type': 'application/json', 'x-csrf-token': csrf, ...headers },
     })
-  return { entered, cookie, csrf, api, change }
+  return { cookie, csrf, api, change }
 }
 
 export async function askApi(origin: string, path: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(`${origin}/api${path}`, init)
   const text = await response.text()
+  const isLines = response.headers.get('content-type') === 'application/jsonl'
   return {
     status: response.status,
     headers: response.headers,
-    body: text === '' ? undefined : JSON.parse(text),
+    body: text === '' ? undefined : isLines ? { text } : JSON.parse(text),
   }
 }
 

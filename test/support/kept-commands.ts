@@ -88,7 +88,7 @@ async function start({ user, main = commandLine(), ...command }: KeptCommand): P
   return run
 }
 
-const commandLine = (): string => join(inject('program'), '..', '..', 'dist', 'cli', 'main.js')
+const commandLine = (): string => join(inject('program'), '..', '..', 'dist', 'cli', 'main.cjs')
 
 function idleOf(main: string, user: number | undefined): ChildProcess[] {
   const kind = JSON.stringify([main, user])

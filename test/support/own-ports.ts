@@ -29,6 +29,8 @@ import type {
   ArtifactWriter,
   BudgetAnswer,
   BudgetRequest,
+  CountedEnds,
+  EndsQuery,
   Changes,
   Document,
   DocumentQuery,
@@ -225,13 +227,21 @@ export class CountingStore implements Store {
     return this.#inner.readOnly
   }
 
-  append(entries: readonly Entry[], changes?: Changes): Promise<void> {
+  append(entries: readonly Entry[], changes?: Changes): Promise<void> | undefined {
     this.appended += entries.length
     return this.#inner.append(entries, changes)
   }
 
   records(query: RecordQuery): IterableIterator<StoredRecord> {
     return this.#inner.records(query)
+  }
+
+  countEnds(query: EndsQuery): CountedEnds[] {
+    return this.#inner.countEnds(query)
+  }
+
+  countPrunable(before: { tenant?: string; at: number }): number {
+    return this.#inner.countPrunable(before)
   }
 
   tenants(): string[] {

@@ -54,7 +54,8 @@ export async function request(run: OpenRun, asked: ModelRequest): Promise<ReadAn
   const id = newId('ask', ports.now())
   const guess = (): TokenCount => estimate(run, asked)
   const held = ports.account.reserve(session, { id, estimate: () => toUse(guess(), { kept }) })
-  if ('code' in held) return { endReason: 'budget_exceeded', error: held }
+  if ('code' in held)
+    return { endReason: held.reason === 'calls_paused' ? 'failed' : 'budget_exceeded', error: held }
   const seen: Seen = { characters: 0 }
   const answer = await tryOften(run, asked, seen).catch((error: unknown) => {
     held.release()

@@ -39,7 +39,7 @@ function openOwn({ options, folder, store }: BookPorts, caller: MemoryCaller): M
       if (folder === undefined) throw unavailable('has no folder')
       // What was taken by a process that is gone.
       await finishTaken(store, folder, caller.tenant)
-      const read = folder.read(caller.tenant)
+      const read = await folder.read(caller.tenant)
       return { facts: findFacts(read, query, caller.project), issues: read.issues }
     },
     async write(wish) {

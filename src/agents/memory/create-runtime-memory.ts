@@ -33,7 +33,7 @@ export function createRuntimeMemory(ports: RuntimeMemoryPorts): RuntimeMemory {
   return {
     async list({ tenant = 'local' } = {}) {
       const folder = open(tenant)
-      const { facts, issues } = folder.read(tenant)
+      const { facts, issues } = await folder.read(tenant)
       const waiting = readCandidates(store, tenant).filter(({ fact }) => !folder.has(tenant, fact.id))
       return {
         facts: [
@@ -44,7 +44,7 @@ export function createRuntimeMemory(ports: RuntimeMemoryPorts): RuntimeMemory {
       }
     },
     async recall({ query, scope, limit = 5, tenant = 'local', project: where = project }) {
-      return findFacts(open(tenant).read(tenant), { query, scope, limit }, where)
+      return findFacts(await open(tenant).read(tenant), { query, scope, limit }, where)
     },
     async accept(id, tenant = 'local') {
       const folder = open(tenant)
@@ -94,7 +94,7 @@ function refuseSecrets({ fact: { id, content, tags } }: Candidate, redact: (text
   )
 }
 
-async function changing(id: string, change: () => Promise<void>): Promise<void> {
+async function changing(id: string, change: () => Promise<void> | undefined): Promise<void> {
   try {
     await change()
   } catch (error) {

@@ -7,7 +7,8 @@ import type { MemoryFact, MemoryIssue } from '../../contract/services/memory.ts'
 import { isInside } from '../../kit/match/is-inside.ts'
 import { readWholeFile } from '../../kit/read-whole-file.ts'
 import { rankTexts, type TextRanking } from '../../kit/ranking/rank-texts.ts'
-import { readFact, toFile } from './fact-file.ts'
+import { toFile } from './fact-file.ts'
+import type { readFact } from './read-fact.ts'
 
 const mostBytes = 64 * 1024
 const mostFiles = 10_000
@@ -23,7 +24,7 @@ export interface ReadFacts {
 /** The only way to the files of memory: a folder for each tenant, and nothing outside of it. */
 export interface FactFolder {
   /** Files that did not change are not read again. */
-  read(tenant: string): ReadFacts
+  read(tenant: string): Promise<ReadFacts>
   has(tenant: string, id: string): boolean
   /** Resolves when the file is durable. One that is there stays as it is: it may be a person's by now. */
   write(tenant: string, fact: MemoryFact): Promise<void>
@@ -42,11 +43,14 @@ export function createFactFolder(dir: string): FactFolder {
   const known = new Map<string, Map<string, Known>>()
   const whole = new Map<string, { key: string; facts: ReadFacts }>()
   return {
-    read(tenant) {
+    async read(tenant) {
+      // Most runtimes have no memory, and what reads its files is large.
+      const { readFact } = await import('./read-fact.ts')
       const path = placeOf(dir, tenant)
       const { names, issues } = list(path, dir)
       const files = new Map<string, Known>()
-      for (const name of names) files.set(name, readOne(path, name, known.get(tenant)?.get(name)))
+      for (const name of names)
+        files.set(name, readOne(path, name, { before: known.get(tenant)?.get(name), readFact }))
       known.set(tenant, files)
       const key = [...files].map(([name, { signature }]) => `${name} ${signature}`).join('\n')
       const before = whole.get(tenant)
@@ -119,7 +123,12 @@ function refuseOutside(path: string, dir: string): void {
   })
 }
 
-function readOne(path: string, name: string, before: Known | undefined): Known {
+interface Reading {
+  readonly before: Known | undefined
+  readonly readFact: typeof readFact
+}
+
+function readOne(path: string, name: string, { before, readFact: toFact }: Reading): Known {
   const file = join(path, name)
   const stat = statOf(file)
   const signature =
@@ -127,7 +136,7 @@ function readOne(path: string, name: string, before: Known | undefined): Known {
   if (before !== undefined && before.signature === signature) return before
   const text = readWholeFile(file, mostBytes)
   if ('issue' in text) return { signature, read: { file, message: text.issue } }
-  const read = readFact(name.slice(0, -'.md'.length), text.text)
+  const read = toFact(name.slice(0, -'.md'.length), text.text)
   return { signature, read: 'message' in read ? { file, ...read } : read }
 }
 

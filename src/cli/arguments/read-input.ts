@@ -59,7 +59,7 @@ function isJson(text: string): boolean {
 }
 
 async function readStandardInput(): Promise<string> {
-  const { buffer } = await import('node:stream/consumers')
+  const { buffer } = process.getBuiltinModule('node:stream/consumers')
   return toText(await buffer(process.stdin), 'Standard input')
 }
 

@@ -7,11 +7,14 @@ import { jsonOption, readText } from '../arguments/caller.ts'
 import { aboutApprovals, findApproval } from '../arguments/find-approval.ts'
 import type { CommandGroup, CommandLine, Options } from '../base/command.ts'
 import { exitCodes } from '../base/exit-codes.ts'
-import { showJson, showLine, writeJson } from '../base/show-safely.ts'
+import { showJson, showLine, showSafely, writeJson } from '../base/show-safely.ts'
 import { UsageError } from '../base/usage-error.ts'
 import { toApprovalPage, toApprovalRow } from '../render/approval-page.ts'
 import { countOf } from '../render/count-of.ts'
+import { toSuggestionLines } from '../render/suggestions-page.ts'
+import { wireSimulation } from '../setup/wire-simulation.ts'
 import { findPlaces, wireRuntime } from '../setup/wire.ts'
+import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { askYesOrNo } from '../terminal/ask-for-choice.ts'
 import { listenForStop, whenAborted, type StopSignal } from '../terminal/stop-signal.ts'
 import { openTerminal, type Terminal } from '../terminal/terminal.ts'
@@ -57,12 +60,20 @@ export const approvals: CommandGroup = {
       more: aboutApprovals,
       options: {
         'for-session': { about: 'Lets later calls of the same scope through too, until the session ends.' },
+        'as-rule': {
+          about:
+            'Puts the narrowest rule that covers it into the policy, after it showed what else that lets through.',
+        },
         yes: { about: 'Does not ask.' },
         ...decidingOptions,
         ...tenantOption,
         ...jsonOption,
       },
-      examples: ['handrail approvals allow last', 'handrail approvals allow 4f2k --yes --as bob'],
+      examples: [
+        'handrail approvals allow last',
+        'handrail approvals allow 4f2k --yes --as bob',
+        'handrail approvals allow last --as-rule',
+      ],
       needs: 'Name the approval. "handrail approvals" lists them.',
       takes: 1,
       run: (given) => withRuntime(given, allow),
@@ -158,6 +169,11 @@ function show(doing: Doing): Promise<number> {
 function allow(doing: Doing): Promise<number> {
   return withApproval(doing, async (approval) => {
     const isForSession = doing.given.options['for-session'] === true
+    if (doing.given.options['as-rule'] === true) {
+      if (isForSession)
+        throw new UsageError('A yes is for the session or a rule. Leave out --for-session or --as-rule.')
+      return allowByRule(doing, approval)
+    }
     if (approval.state === 'waiting' && !(await isMeant(doing, approval))) return exitCodes.denied
     return decide(doing, approval, isForSession ? 'allow_for_session' : 'allow_once')
   })
@@ -167,13 +183,57 @@ function deny(doing: Doing): Promise<number> {
   return withApproval(doing, (approval) => decide(doing, approval, 'deny'))
 }
 
-async function isMeant({ given, terminal, stop }: Doing, approval: PendingApproval): Promise<boolean> {
+/** Says yes and puts the rule into the policy file, if the person wants just that. */
+async function allowByRule(doing: Doing, approval: PendingApproval): Promise<number> {
+  const { runtime, given } = doing
+  const { allowAsRule, offerRule } = await import('../../compose/foresight/allow-as-rule.ts')
+  const { openPolicyBook } = await import('../../config/policy-file/policy-book.ts')
+  const places = findPlaces(given)
+  const { store, approvals: waiting } = runtime
+  const book = openPolicyBook({ home: places.home, store, checker: createSchemaChecker() })
+  const offer = await offerRule(approval, { store, runtime: await wireSimulation(places), book })
+  if ('reason' in offer) {
+    process.stderr.write(
+      `handrail: no rule is made of this call, and nothing was decided: ${showLine(offer.reason)}.\n`,
+    )
+    return exitCodes.toolError
+  }
+  const rule = `${toSuggestionLines(offer.suggestion).slice(1).join('\n')}\n  in ${offer.file}\n`
+  if (approval.state === 'waiting' && !(await isMeant(doing, approval, rule))) return exitCodes.denied
+  const by = deciderOf(given)
+  const reason = readText(given, 'reason')
+  const answer = {
+    by,
+    digest: readText(given, 'digest') ?? approval.digest,
+    ...(reason !== undefined && { reason }),
+  }
+  return orIssue(async () => {
+    const done = await allowAsRule(approval, offer, { approvals: waiting, book, answer })
+    const { version } = done.version
+    if (given.options['json'] === true)
+      writeJson({ ...done.approval, policyVersion: version, rule: offer.suggestion.rule })
+    else {
+      const said = describeDecided(done.approval, by)
+      process.stdout.write(
+        showSafely(
+          `${said}\n${rule}Version ${version} of the policy has it: the next such call is not asked about.\n`,
+        ),
+      )
+    }
+  })
+}
+
+async function isMeant(
+  { given, terminal, stop }: Doing,
+  approval: PendingApproval,
+  more = '',
+): Promise<boolean> {
   if (given.options['yes'] === true) return true
   if (terminal === undefined)
     throw new UsageError('There is no terminal to ask at, so nothing was decided. Add --yes to allow it.')
   const prompt = `Allow it as ${showLine(deciderOf(given))}? yes / no: `
   return terminal.talk(stop.signal, (person) => {
-    person.show(toApprovalPage(approval, Date.now()))
+    person.show(`${toApprovalPage(approval, Date.now())}${showSafely(more)}`)
     return askYesOrNo(person, prompt)
   })
 }
@@ -188,6 +248,8 @@ const exitCodeOfIssue: ReadonlyMap<string, number> = new Map([
   ['approval_over', exitCodes.toolError],
   ['approval_changed', exitCodes.toolError],
   ['not_approver', exitCodes.denied],
+  ['file_changed', exitCodes.toolError],
+  ['unwritable_file', exitCodes.toolError],
 ])
 
 async function decide(
@@ -203,10 +265,17 @@ async function decide(
     digest: readText(given, 'digest') ?? digest,
     ...(reason !== undefined && { reason }),
   }
-  try {
+  return orIssue(async () => {
     const decided = await runtime.approvals.decide(id, answer)
     if (given.options['json'] === true) writeJson(decided)
     else process.stdout.write(`${showLine(describeDecided(decided, by))}\n`)
+  })
+}
+
+/** Does it, or says why the answer does not count. */
+async function orIssue(act: () => Promise<void>): Promise<number> {
+  try {
+    await act()
     return exitCodes.ok
   } catch (error) {
     const code = error instanceof SetupError ? exitCodeOfIssue.get(error.code) : undefined

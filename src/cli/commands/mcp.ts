@@ -35,6 +35,15 @@ export const mcp: CommandGroup = {
         },
         read: { takes: 'DIR,…', about: 'Folders that the program may read.' },
         write: { takes: 'DIR,…', about: 'Folders that the program may write.' },
+        network: { takes: 'HOST,…', about: 'Hosts that its tools may reach.' },
+        paste: {
+          takes: 'FILE',
+          about:
+            'The entry, in the JSON or TOML of any client or as a command, from a file, or "-" for standard input. A secret in it is written as ${NAME}.',
+        },
+        try: {
+          about: 'Starts it first, as it would be in service, and shows the entry with what its words need.',
+        },
         'keep-secrets': { about: 'Writes a secret as it stands.' },
         yes: { about: 'Does not ask.' },
       },
@@ -64,6 +73,10 @@ export const mcp: CommandGroup = {
         file: {
           takes: 'FILE',
           about: 'Its file, such as the .mcp.json of a project. Default: that of the person.',
+        },
+        try: {
+          about:
+            'Starts each first, as it would be in service, and shows the entries with what their words need.',
         },
         'keep-secrets': { about: 'Writes secrets as they stand there, and says so.' },
         yes: { about: 'Does not ask.' },

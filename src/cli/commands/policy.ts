@@ -1,10 +1,16 @@
 import { jsonOption } from '../arguments/caller.ts'
-import type { Command, CommandGroup } from '../base/command.ts'
+import type { Command, CommandGroup, Options } from '../base/command.ts'
 import type { ToolsVerb } from './tools/verb.ts'
+
+const savingOptions: Options = {
+  yes: { about: 'Does not ask.' },
+  as: { takes: 'ACTOR', about: 'Who saves it. Default: the name of the user of this machine.' },
+  ...jsonOption,
+}
 
 /** `handrail policy` */
 export const policy: CommandGroup = {
-  summary: 'Checks a policy, tries it on cases and recorded calls, or takes over rules of another agent.',
+  summary: 'Checks, tries and saves policies, and suggests rules or takes over those of another agent.',
   verbs: {
     check: {
       usage: '[<policy.json>]',
@@ -37,6 +43,49 @@ export const policy: CommandGroup = {
       needs: 'Name a policy.',
       takes: 1,
       run: lazily(async () => (await import('./policy/shadow.ts')).shadowVerb),
+    },
+    suggest: {
+      usage: '',
+      summary: 'Suggests the narrowest rules for what people said yes to more than once.',
+      more: 'Each with what else it would have let through. Nothing is written.',
+      options: {
+        since: { takes: 'TIME', about: 'Calls of the last 30d, for example. Default: 7d.' },
+        tenant: { takes: 'TENANT', about: 'Those of this tenant.' },
+        ...jsonOption,
+      },
+      examples: ['handrail policy suggest', 'handrail policy suggest --since 30d --tenant acme'],
+      takes: 0,
+      run: lazily(async () => (await import('./policy/suggest.ts')).suggestVerb),
+    },
+    save: {
+      usage: '<policy.json>',
+      summary: 'Puts a policy in force, after it showed which calls of the last week it decides otherwise.',
+      options: {
+        cases: { takes: 'FILE', about: 'Cases that have to come out as they should.' },
+        reason: { takes: 'TEXT', about: 'What for; it is kept with the version.' },
+        ...savingOptions,
+      },
+      examples: ['handrail policy save new.json', 'handrail policy save new.json --cases cases.json --yes'],
+      needs: 'Name a policy.',
+      takes: 1,
+      run: lazily(async () => (await import('./policy/save.ts')).saveVerb),
+    },
+    versions: {
+      usage: '[<version>]',
+      summary: 'What the policy file said before, who saved it, and what a version changed.',
+      options: jsonOption,
+      examples: ['handrail policy versions', 'handrail policy versions 3'],
+      takes: 1,
+      run: lazily(async () => (await import('./policy/save.ts')).versionsVerb),
+    },
+    restore: {
+      usage: '<version>',
+      summary: 'Saves a version of before anew, as "save" does.',
+      options: savingOptions,
+      examples: ['handrail policy restore 3'],
+      needs: 'Name a version. "handrail policy versions" lists them.',
+      takes: 1,
+      run: lazily(async () => (await import('./policy/save.ts')).restoreVerb),
     },
     import: {
       usage: '<settings.json>',

@@ -21,6 +21,7 @@ import { agentModelOptions, loadAgentModel, namedModels } from '../model/agent-m
 import { presentKeyNames } from '../model/provider-keys.ts'
 import { exitCodes } from '../base/exit-codes.ts'
 import type { Command } from '../base/command.ts'
+import type { OpenConsole } from '../setup/open-console.ts'
 import { followGateway } from '../setup/follow-gateway.ts'
 import { startFollowing } from '../setup/follow-configuration.ts'
 import { startFollowingTools } from '../setup/follow-tools.ts'
@@ -182,14 +183,17 @@ async function serveOverHttp(
     agentModel,
     namedModels: named,
   })
+  const { openVersions } = await import('../setup/open-versions.ts')
+  const { book, keepVersion } = await openVersions(places, runtime)
   const following: { close(): unknown }[] = [
-    files.follow(runtime),
+    files.follow(runtime, keepVersion),
     declared.follow(runtime),
     await followHooks(places),
   ]
   const { serveHttp } = await import('../../mcp/server/http/serve-http.ts')
   const { prepareList } = await import('../../mcp/server/methods/prepare-list.ts')
   const { inviteToConsole, openConsole } = await import('../setup/open-console.ts')
+  const { createReplayer } = await import('../run/replay-kept-run.ts')
   try {
     const tools = await checkCaller(runtime, about)
     await prepareList({ runtime, ...about })
@@ -197,11 +201,13 @@ async function serveOverHttp(
     if (webhooks.length > 0) following.push(await startWebhooks(runtime, { webhooks, places }))
     growYoungGeneration()
     const peers = a2a && (await openPeerDoor(runtime, { a2a, asksHere: approve !== undefined }))
+    const replay = createReplayer(runtime.store, places)
+    const site = openConsole(runtime, { places, servers, gateway, book, replay, keys: presentKeyNames() })
     const server = await serveHttp({
       runtime,
       servers,
       metrics,
-      site: openConsole(runtime, { places, servers }),
+      site: site.site,
       ...about,
       ...serving,
       port: port ?? gateway.port ?? defaultPort,
@@ -209,11 +215,8 @@ async function serveOverHttp(
       ...(elicit !== undefined && { elicit }),
       ...(peers !== undefined && { openEndpoint: (address) => peers.open(address) }),
     })
-    const changeCallers = (next: GatewayConfiguration): void => {
-      peers?.change(next.a2a)
-      server.changeCallers(next)
-    }
-    following.push(followGateway({ home: places.home, current: gateway }, { changeCallers }))
+    const doors = { site, server, peers }
+    following.push(followGateway({ home: places.home, current: gateway }, changeAll(doors)))
     process.stdout.write(
       describe(runtime, {
         url: server.url,
@@ -233,6 +236,26 @@ async function serveOverHttp(
     await Promise.all(following.map((each) => each.close()))
     await runtime.close()
     stop.release()
+  }
+}
+
+interface Doors {
+  readonly site: Pick<OpenConsole, 'prepare'>
+  readonly server: { changeCallers(next: GatewayConfiguration): void }
+  readonly peers: { change(a2a: A2aServing | undefined): void } | undefined
+}
+
+/** Who may connect or get in changes at every door, or, if one cannot take it, at none. */
+function changeAll({ site, server, peers }: Doors): {
+  changeCallers(next: GatewayConfiguration): void
+} {
+  return {
+    changeCallers(next) {
+      const change = site.prepare(next)
+      server.changeCallers(next)
+      peers?.change(next.a2a)
+      change()
+    },
   }
 }
 

@@ -11,7 +11,7 @@ import { SetupError } from '../../contract/base/errors.ts'
 import type { Json, JsonObject } from '../../contract/base/json.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { textOf } from '../../compose/agents/read-fields.ts'
-import { insertAt, removeAt } from '../files/edit-json.ts'
+import { insertAt, removeAt } from '../../config/files/edit-json.ts'
 import type { HookAgent } from './base/agent.ts'
 
 /** The text of a settings file with the hook in it; comments, order and layout of the rest stay. Throws a SetupError if it cannot be put there. */

@@ -2,6 +2,7 @@ import { registerHooks } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { SetupError } from '../../contract/base/errors.ts'
+import { importPackage } from '../../kit/import-package.ts'
 import { ownFile } from '../../kit/own-file.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
 
@@ -63,7 +64,7 @@ async function importFrom(name: string, parentURL: string): Promise<ImportedPack
     },
   })
   try {
-    const exports = (await import(alias)) as Readonly<Record<string, unknown>>
+    const exports = await importPackage<Readonly<Record<string, unknown>>>(alias)
     return { exports, file: fileURLToPath(url ?? '') }
   } catch (error) {
     if (error === missing && codeOf(error) === 'ERR_MODULE_NOT_FOUND') return undefined

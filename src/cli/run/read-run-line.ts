@@ -69,7 +69,7 @@ export async function readRunLine(given: CommandLine): Promise<RunLine> {
 /** A word, or with `-` what stands on standard input. */
 async function readPrompt(word: string | undefined): Promise<string | undefined> {
   if (word === undefined) return undefined
-  const { text } = await import('node:stream/consumers')
+  const { text } = process.getBuiltinModule('node:stream/consumers')
   const prompt = word === '-' ? await text(process.stdin) : word
   if (prompt.trim() !== '') return prompt
   throw new UsageError(

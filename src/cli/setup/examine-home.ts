@@ -8,6 +8,7 @@ import { loadPrices } from '../../config/prices.ts'
 import { loadGateway } from '../../config/load-gateway.ts'
 import { loadUpstreams } from '../../config/servers/load-upstreams.ts'
 import { SetupError } from '../../contract/base/errors.ts'
+import type { GatewayConfiguration } from '../../contract/mcp/serving.ts'
 import type { Store } from '../../contract/store.ts'
 import { readToolFolder } from '../../declarative/read-tool-folder.ts'
 import { openKeyFiles } from '../../evidence/chain/key-files.ts'
@@ -18,6 +19,9 @@ import { countOf } from '../render/count-of.ts'
 import { describeWorktrees } from './look-at-worktrees.ts'
 import { toKnown } from '../../compose/sources/declarative-tools.ts'
 import { ownSources, type Places } from './wire.ts'
+import { toLogin } from './to-login.ts'
+import type { Login } from '../../console/entry/open-login.ts'
+import { describeCause } from '../../kit/text/describe-cause.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
 
 /** What was found of one thing: all well, or what is wrong. */
@@ -38,6 +42,7 @@ export async function examineHome(places: Places): Promise<Finding[]> {
     keys: lookAtKeys(places.keys),
     tools: lookAtTools(places.tools),
     servers: lookAtServers(places.mcp),
+    login: await lookAtLogin(places),
     worktrees: well(worktrees ?? 'none left by agents'),
   }
   return Object.entries(looks).map(([id, look]) => ({ id, needed: true, ...look }))
@@ -53,6 +58,31 @@ function lookAtConfiguration(places: Places): Look {
     return well(all.length === 0 ? 'none, so the safe defaults decide' : `${all.join(', ')}: no issue`)
   } catch (error) {
     return wrong(describeError(error))
+  }
+}
+
+/** Whether persons can log in to the console. What else is wrong with the file is told of the configuration. */
+async function lookAtLogin({ home }: Places): Promise<Look> {
+  let gateway: GatewayConfiguration
+  try {
+    gateway = loadGateway(home, createSchemaChecker())
+  } catch {
+    return well('not known while the configuration cannot be used')
+  }
+  let login: Login | undefined
+  try {
+    login = toLogin(gateway)
+  } catch (error) {
+    return wrong(describeError(error))
+  }
+  if (login === undefined) return well('by links of "handrail console" alone')
+  try {
+    await login.discover()
+    return well(`at ${login.options.issuer}, back to ${login.url}/enter/callback`)
+  } catch (error) {
+    return wrong(
+      `nobody can log in to the console: ${login.options.issuer} cannot be used (${describeCause(error)}). Check the issuer under console.login of gateway.json, and that this machine reaches it`,
+    )
   }
 }
 

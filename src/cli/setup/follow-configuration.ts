@@ -12,11 +12,14 @@ import { messageOf } from '../../kit/text/message-of.ts'
  * Lets a living runtime take over what the person or the project changes in their files, and says so on stderr. Call this
  * before the runtime is made, so that no change is lost, and close what `follow` returns.
  */
-export function startFollowing(places: Places): { follow(runtime: Runtime): { close(): void } } {
+export function startFollowing(places: Places): {
+  /** `afterwards` is called after each change that was taken over. */
+  follow(runtime: Runtime, afterwards?: () => Promise<void>): { close(): void }
+} {
   const checker = createSchemaChecker()
   const current = loadConfiguration(places, checker)
   return {
-    follow: (runtime) =>
+    follow: (runtime, afterwards) =>
       watchConfiguration({
         places,
         checker,
@@ -25,6 +28,7 @@ export function startFollowing(places: Places): { follow(runtime: Runtime): { cl
           for (const notice of loaded.notices) say(notice)
           await reload(runtime, { ...change, sensitivePaths: [...change.sensitivePaths, places.home] })
           rememberStart(places.home)
+          await afterwards?.()
           say(`version ${runtime.policyVersion} of the policy is in force, from the next call on`)
           if (waiting.length > 0) say(`${waiting.join(', ')} of config.json wait for the next start`)
         },

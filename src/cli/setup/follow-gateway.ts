@@ -56,12 +56,15 @@ function hasCallers({ tokens, oauth }: GatewayConfiguration): boolean {
 /** What only a start takes over. */
 function findWaiting(before: GatewayConfiguration, after: GatewayConfiguration): string[] {
   // A door that was not there when the server started is opened by the next start.
-  const taken = new Set(['tokens', 'oauth', ...(before.a2a === undefined ? [] : ['a2a'])])
-  return Object.keys({ ...before, ...after }).filter(
+  const taken = new Set(['tokens', 'oauth', 'console', ...(before.a2a === undefined ? [] : ['a2a'])])
+  const waiting = Object.keys({ ...before, ...after }).filter(
     (name) =>
       !taken.has(name) &&
       canonicalJson(Reflect.get(before, name) ?? null) !== canonicalJson(Reflect.get(after, name) ?? null),
   )
+  // Which hosts are served is known from the start on.
+  const isMoved = after.console !== undefined && after.console.url !== before.console?.url
+  return isMoved ? [...waiting, 'console.url'] : waiting
 }
 
 function say(message: string): void {

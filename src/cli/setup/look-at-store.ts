@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import type { FactKind, Store } from '../../contract/store.ts'
 import { createMemoryStore } from '../../stores/memory/create-memory-store.ts'
 
-const kinds: readonly FactKind[] = ['approval', 'consent', 'pin', 'session', 'tool']
+const kinds: readonly FactKind[] = ['abort', 'approval', 'consent', 'pause', 'pin', 'session', 'tool']
 
 /**
  * A store in memory that knows what decides about calls in the one at this path: consents, where tools stand, pinned definitions, and what

@@ -20,7 +20,7 @@ import { agentDefinitionTools } from '../../compose/sources/agent-definition-too
 import { artifactTools } from '../../compose/sources/artifact-tools.ts'
 import { capletTools } from '../../compose/sources/caplet-tools.ts'
 import { codeTools } from '../../compose/sources/code-tools.ts'
-import { assembleRuntime } from '../../compose/create-runtime.ts'
+import { assembleRuntime } from '../../compose/assemble-runtime.ts'
 import { declarativeTools } from '../../compose/sources/declarative-tools.ts'
 import { jobTools } from '../../compose/sources/job-tools.ts'
 import { searchTools } from '../../compose/sources/search-tools.ts'
@@ -267,6 +267,7 @@ function readOptions(places: Places, instead: Policy | undefined, observes: bool
   for (const notice of notices) process.stderr.write(`handrail: ${showLine(notice)}\n`)
   const {
     $schema: _,
+    mcpRegistry: _registry,
     webSearch,
     triggers,
     modelSettings,

@@ -59,7 +59,7 @@ async function talkTo<T>(signal: AbortSignal, { talk, onInterrupt, around, waiti
   signal.throwIfAborted()
   const input = around ? new ReadStream(openSync(device, 'r')) : process.stdin
   await dropTypedAhead(input)
-  const { createInterface } = await import('node:readline/promises')
+  const { createInterface } = process.getBuiltinModule('node:readline/promises')
   const lines = createInterface({ input, output: process.stderr })
   let asks = false
   try {

@@ -20,6 +20,7 @@ export interface RuntimeOptions extends Omit<
   | '$schema'
   | 'hooks'
   | 'webSearch'
+  | 'mcpRegistry'
   | 'triggers'
   | 'modelSettings'
   | 'shell'

@@ -1,9 +1,9 @@
 import type { BeginRecord } from '../../contract/evidence.ts'
-import type { Operation } from '../../contract/tool/plan.ts'
 import type { Effect } from '../../contract/policy.ts'
 import type { RecordedCall } from '../../evidence/read-calls.ts'
 import { toSessionLike } from '../replay/open-session-like.ts'
 import type { Simulation } from './create-simulation.ts'
+import { findObstacle, operationsOf } from './read-recorded.ts'
 import type { SimulatedDecision } from './to-simulated-decision.ts'
 
 /** What decided about a call. */
@@ -99,10 +99,10 @@ async function judge(
   call: RecordedCall,
   simulations: ShadowSimulations,
 ): Promise<Judged | { obstacle: string }> {
-  const { second, present } = simulations
+  const { second, present, readsInput } = simulations
   const { begin, input } = call
   const before = begin.decision
-  const obstacle = findObstacle(call, simulations)
+  const obstacle = findObstacle(call, { simulation: second, readsInput })
   if (before === undefined || obstacle !== undefined)
     return { obstacle: obstacle ?? 'it ended before anything was decided' }
   const operations = operationsOf(call, second)
@@ -118,33 +118,6 @@ async function judge(
       return { obstacle: 'it reached what lies outside of this project, so it was made in another one' }
   }
   return { before, now }
-}
-
-/** Why a call cannot be judged from its evidence. */
-function findObstacle(
-  { begin, inputText, changed }: RecordedCall,
-  { second, readsInput }: ShadowSimulations,
-): string | undefined {
-  if (begin.decision === undefined) return 'it ended before anything was decided'
-  if (begin.decision.layer === 'decision-point') return 'a decision point outside of the policy decided'
-  if (second.find(begin.tool, begin.tenant) === undefined) return `its tool "${begin.tool}" is not here`
-  if (inputText === undefined && begin.plan !== undefined) return 'its plan was pruned'
-  if (inputText === undefined && readsInput) return 'its input was pruned, and the policy has rules on that'
-  if (changed.includes('operations')) return 'its plan is not the one whose digest its record has'
-  return readsInput && changed.includes('input')
-    ? 'its input is not the one whose digest its record has'
-    : undefined
-}
-
-/** Undefined for a call that was denied before its tool could plan it. */
-function operationsOf(
-  { begin, operations }: RecordedCall,
-  simulation: Simulation,
-): readonly Operation[] | undefined {
-  const neverPlanned = begin.decision?.effect === 'deny' && begin.plan === undefined
-  return neverPlanned && simulation.find(begin.tool, begin.tenant)?.tool.plan !== undefined
-    ? undefined
-    : operations
 }
 
 /** A yes for the session and a standing consent answer now what they answered then. */

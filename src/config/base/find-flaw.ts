@@ -1,4 +1,5 @@
 import type { Effect } from '../../contract/policy.ts'
+import { isTrustworthyUrl } from '../../kit/match/loopback.ts'
 import { readHostPattern } from '../../kit/match/host-pattern.ts'
 import { readPrivateHost } from '../../kit/match/read-private-host.ts'
 import { readCommandPattern } from '../../kit/shell/command-pattern.ts'
@@ -21,6 +22,19 @@ export function findIdFlaw(pattern: string): string | undefined {
   return /^[A-Za-z0-9_*][A-Za-z0-9_.@*-]*$/.test(pattern)
     ? undefined
     : `"${pattern}" could never match: ids have letters, digits, "_", ".", "@" and "-", and "*" stands for any of them.`
+}
+
+/** Why a pattern of those who answer approvals matches none: actors, and persons of a login by the issuer and their name there. */
+export function findDeciderFlaw(pattern: string): string | undefined {
+  return /^https?:\/\/[^\s#]+#[^\s#]+$/.test(pattern) ? undefined : findIdFlaw(pattern)
+}
+
+/** Why a URL is none for keys and tokens: over a wire that others can read they are none. */
+export function findUrlFlaw(url: string): string | undefined {
+  if (!URL.canParse(url)) return `"${url}" is not a URL. Write it from "https://" on.`
+  if (new URL(url).hash !== '') return `"${url}" has a fragment. Leave it out.`
+  if (isTrustworthyUrl(url)) return undefined
+  return `"${url}" is not encrypted. Use https, or http on this machine only.`
 }
 
 /** Why a host pattern matches no host. */

@@ -11,10 +11,16 @@ export type ReadJson = ReturnType<typeof parseWrittenJson>
 
 /** The JSON value in a file, or why there is none; undefined if the file does not exist. */
 export function readJsonFile(path: string): ReadJson | undefined {
-  const refuse = (message: string) => ({ issues: [{ pointer: '', code: 'unreadable', message }] })
+  const read = readTextFile(path)
+  if (read === undefined || 'text' in read) return read && parseWrittenJson(read.text)
+  return { issues: [{ pointer: '', code: 'unreadable', message: read.issue }] }
+}
+
+/** The text of a file, or why there is none; undefined if the file does not exist. */
+export function readTextFile(path: string): { text: string } | { issue: string } | undefined {
+  const refuse = (issue: string) => ({ issue })
   try {
-    const decoded = decodeUtf8(readRegularFile(path))
-    return 'issue' in decoded ? refuse(decoded.issue) : parseWrittenJson(decoded.text)
+    return decodeUtf8(readRegularFile(path))
   } catch (error) {
     if (error instanceof NoConfiguration) return refuse(error.message)
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)

@@ -7,7 +7,14 @@ import { checkEach, checkIds } from '../base/check-lists.ts'
 import { checkRules } from './check-rules.ts'
 import { checkTenants } from './check-tenants.ts'
 import { findClashingObligations } from './find-conflicts.ts'
-import { findFolderFlaw, findHostFlaw, findIdFlaw, findProgramFlaw, findToolFlaw } from '../base/find-flaw.ts'
+import {
+  findFolderFlaw,
+  findHostFlaw,
+  findDeciderFlaw,
+  findIdFlaw,
+  findProgramFlaw,
+  findToolFlaw,
+} from '../base/find-flaw.ts'
 
 /**
  * What a schema cannot say of a policy that fits it: parts that could never count, that contradict each other, or that leave nothing
@@ -88,7 +95,7 @@ function checkGrant(grant: Grant, pointer: string, policy: Policy): Issue[] {
 
 function checkApprovers(rule: ApproverRule, pointer: string, policy: Policy): Issue[] {
   const { approvers, needed = 1, escalate } = rule
-  const flaw = { code: 'never_matches', find: findIdFlaw }
+  const flaw = { code: 'never_matches', find: findDeciderFlaw }
   const named = [...(approvers ?? []), ...(escalate?.approvers ?? [])]
   const few =
     approvers !== undefined && named.every((each) => !each.includes('*')) && new Set(named).size < needed

@@ -1,9 +1,11 @@
 import type { Consent } from '../../contract/consent.ts'
 import type { AvailableTool, Runtime } from '../../contract/runtime.ts'
+import { isId } from '../../kit/match/is-id.ts'
 import { answerProblem } from '../base/answers.ts'
-import { endpoint, type Endpoint } from '../base/endpoint.ts'
+import { endpoint, type Endpoint, type Question } from '../base/endpoint.ts'
 import { refusingSetup } from '../base/refusing-setup.ts'
-import { readTenant } from '../base/read-query.ts'
+import { ofTenant } from '../base/read-query.ts'
+import { sees } from '../base/roles.ts'
 import { budgetRow, consentRow, type BudgetRow, type ConsentRow } from './budget-rows.ts'
 
 const consents = endpoint({
@@ -11,13 +13,14 @@ const consents = endpoint({
   path: '/api/consents',
   summary: 'The standing consents, those that hold no more too: the newest first.',
   role: 'viewer',
+  reach: 'each',
   answer: {
     type: 'object',
     properties: { consents: { type: 'array', items: consentRow } },
     required: ['consents'],
   },
   run({ visitor, parts: { runtime } }) {
-    const found = runtime.consents.list(visitor.tenant)
+    const found = runtime.consents.list().filter(({ tenant }) => sees(visitor, tenant))
     const sorted = found.toSorted((one, other) => other.givenAt - one.givenAt)
     return { consents: sorted.map((consent) => toConsentRow(consent, runtime)) }
   },
@@ -28,15 +31,30 @@ const revoke = endpoint({
   path: '/api/consents/{id}/revoke',
   summary: 'Takes a consent back, from the next call on, in every process. The evidence says who did it.',
   role: 'operator',
+  reach(question) {
+    const known = findConsent(question)
+    return known === undefined ? noConsent() : [known.tenant]
+  },
   body: { type: 'object', properties: {}, additionalProperties: false },
   answer: { type: 'object', properties: { consent: consentRow }, required: ['consent'] },
-  async run({ visitor, path, parts: { runtime } }) {
-    const known = runtime.consents.list(visitor.tenant).find(({ id }) => id === path['id'])
+  async run(asked) {
+    const { visitor, parts } = asked
+    const { runtime } = parts
+    const known = findConsent(asked)
     const revoked = known && (await runtime.consents.revoke(known.tenant, known.id, visitor.actor))
-    if (revoked === undefined) return answerProblem({ status: 404, detail: 'There is no such consent.' })
+    if (revoked === undefined) return noConsent()
     return { consent: toConsentRow(revoked, runtime) }
   },
 })
+
+function findConsent({ visitor, path, parts }: Question): Consent | undefined {
+  const all = parts.runtime.consents.list()
+  return all.find(({ id, tenant }) => id === path['id'] && sees(visitor, tenant))
+}
+
+function noConsent(): Response {
+  return answerProblem({ status: 404, detail: 'There is no such consent.' })
+}
 
 function toConsentRow(consent: Consent, { registry }: Pick<Runtime, 'registry'>): ConsentRow {
   const { id, tenant, actor, tool, scope, givenAt, expiresAt, givenBy, reason, revokedAt } = consent
@@ -68,7 +86,8 @@ const budgets = endpoint({
   path: '/api/budgets',
   summary: 'The budgets that count calls of an actor, and what is left of each. Asking spends nothing.',
   role: 'viewer',
-  query: { tenant: 'Default: your own, or "local".', actor: 'Default: you.' },
+  reach: ofTenant,
+  query: { tenant: 'Default: "local", or your own.', actor: 'Default: you.' },
   answer: {
     type: 'object',
     properties: {
@@ -78,10 +97,10 @@ const budgets = endpoint({
     },
     required: ['tenant', 'actor', 'budgets'],
   },
-  async run({ visitor, query, parts: { runtime } }) {
-    const tenant = readTenant(visitor, query.get('tenant'))
-    if (tenant instanceof Response) return tenant
+  async run({ visitor, query, tenants: [tenant = ''], parts: { runtime } }) {
     const actor = query.get('actor') ?? visitor.actor
+    // A person who logged in makes no calls as an actor.
+    if (actor === visitor.actor && !isId(actor)) return { tenant, actor, budgets: [] }
     const session = await refusingSetup(() => runtime.session({ tenant, actor }), 404)
     if (session instanceof Response) return session
     try {

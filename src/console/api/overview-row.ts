@@ -20,7 +20,7 @@ export const overview = {
     until: { type: 'integer' },
     isWhole: {
       type: 'boolean',
-      description: 'Whether all calls of that time were counted, and not the last ones only.',
+      description: 'Whether all calls of that time are counted by now. If not, the next answer has more.',
     },
     counts: {
       type: 'object',
@@ -46,7 +46,7 @@ export const overview = {
           ...counts,
           p95Ms: {
             type: 'integer',
-            description: 'So long took 95 of 100 of its calls at most, if any ended.',
+            description: 'So long took 95 of 100 of its calls at most, to two digits; absent if none ended.',
           },
         },
         required: ['tool', 'calls', 'ok', 'denied', 'failed', 'aborted', 'open'],
@@ -63,13 +63,18 @@ export const overview = {
       },
       required: ['waiting', 'answered'],
     },
-    health: {
-      type: 'array',
-      items: { type: 'string' },
-      description: 'What is wrong right now, in words. Empty if nothing is.',
+    spend: {
+      type: 'object',
+      description: 'What the runs of agents that began in that time cost so far.',
+      properties: {
+        runs: count,
+        tokens: count,
+        cost: { type: 'number', description: 'In the currency of prices.json.' },
+      },
+      required: ['runs', 'tokens', 'cost'],
     },
   },
-  required: ['since', 'until', 'isWhole', 'counts', 'times', 'tools', 'approvals', 'health'],
+  required: ['since', 'until', 'isWhole', 'counts', 'times', 'tools', 'approvals', 'spend'],
 } as const
 
 export type Overview = FromSchema<typeof overview>

@@ -1,9 +1,11 @@
 import type { StoredRun } from '../../contract/agent-run.ts'
 import { findCalls } from '../../evidence/find-calls.ts'
+import { readCalls, type RecordedCall } from '../../evidence/read-calls.ts'
 import { answerProblem } from '../base/answers.ts'
-import { endpoint, type Endpoint } from '../base/endpoint.ts'
+import { endpoint, type Endpoint, type Question } from '../base/endpoint.ts'
 import { mostRows, readCount } from '../base/read-query.ts'
-import { sees } from '../base/roles.ts'
+import { everyTenant } from '../../contract/mcp/console-login.ts'
+import { mayDo, sees } from '../base/roles.ts'
 import { callRow, toRow } from './call-row.ts'
 import { toJsonObject } from '../base/to-json-object.ts'
 
@@ -16,22 +18,26 @@ const list = endpoint({
   path: '/api/runs',
   summary: 'The runs of agents, the newest first.',
   role: 'viewer',
+  reach: 'each',
   query: { limit: `At most so many, up to ${mostRows}. Default: 50.` },
   answer: { type: 'object', properties: { runs: { type: 'array', items: run } }, required: ['runs'] },
-  run({ visitor, query, parts }) {
+  run({ visitor, query, tenants, parts }) {
     const limit = readCount(query, { name: 'limit', usual: 50, most: mostRows })
     if (limit instanceof Response) return limit
-    const { tenant } = visitor
-    const found = parts.runtime.runs.list({ limit, ...(tenant !== undefined && { tenant }) })
-    return { runs: found.map(toJsonObject) }
+    const { runs } = parts.runtime
+    if (mayDo(visitor, 'viewer', everyTenant)) return { runs: runs.list({ limit }).map(toJsonObject) }
+    const own = tenants.flatMap((tenant) => runs.list({ limit, tenant }))
+    const newest = own.toSorted((one, other) => other.startedAt - one.startedAt).slice(0, limit)
+    return { runs: newest.map(toJsonObject) }
   },
 })
 
 const show = endpoint({
   method: 'GET',
   path: '/api/runs/{run}',
-  summary: 'A run: what was said in it, its calls, and the runs of its children.',
+  summary: 'A run: what was said in it, secrets redacted, its calls, and the runs of its children.',
   role: 'viewer',
+  reach: reachRun,
   answer: {
     type: 'object',
     properties: {
@@ -39,24 +45,144 @@ const show = endpoint({
       transcript: { type: 'array', items: { type: 'object' } },
       calls: { type: 'array', items: callRow, description: 'The oldest first.' },
       children: { type: 'array', items: run },
+      files: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            path: { type: 'string' },
+            action: { type: 'string' },
+            call: { type: 'string' },
+          },
+          required: ['path', 'action', 'call'],
+        },
+        description: 'What its calls changed, as they planned it: each file once, with the last call.',
+      },
+      artifacts: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            digest: { type: 'string' },
+            name: { type: 'string' },
+            mimeType: { type: 'string' },
+            bytes: { type: 'integer' },
+            call: { type: 'string' },
+          },
+          required: ['digest', 'mimeType', 'bytes', 'call'],
+        },
+      },
+      approvals: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            call: { type: 'string' },
+            tool: { type: 'string' },
+            at: { type: 'integer' },
+            decision: { type: 'string' },
+            by: { type: 'string' },
+            reason: { type: 'string' },
+          },
+          required: ['call', 'tool', 'at', 'decision'],
+        },
+        description: 'What persons answered.',
+      },
     },
-    required: ['run', 'transcript', 'calls', 'children'],
+    required: ['run', 'transcript', 'calls', 'children', 'files', 'artifacts', 'approvals'],
   },
-  run({ visitor, path, parts }) {
+  run(asked) {
+    const { parts } = asked
     const { runs, store } = parts.runtime
-    const found = runs.find(path['run'] ?? '', visitor.tenant)
-    if (found === undefined || !sees(visitor, found.tenant))
-      return answerProblem({ status: 404, detail: 'There is no such run.' })
+    const found = findRun(asked)
+    if (found === undefined) return noRun()
     const { tenant, session } = found
     const calls = findCalls(store, { tenants: [tenant], session, limit: mostCalls }).toReversed()
     const isChild = ({ parent }: StoredRun): boolean => parent?.run === found.id
     return {
       run: toJsonObject(found),
-      transcript: runs.transcript(found.id, tenant).map(toJsonObject),
+      transcript: parts.redactor.json(runs.transcript(found.id, tenant).map(toJsonObject)),
       calls: calls.map(toRow),
+      ...toDeliverables(readCalls(store.records({ tenant, session, limit: 3 * mostCalls }))),
       children: runs.list({ tenant, limit: mostRows }).filter(isChild).map(toJsonObject),
     }
   },
 })
 
-export const runEndpoints: readonly Endpoint[] = [list, show]
+const showAll = endpoint({
+  method: 'POST',
+  path: '/api/runs/{run}/unredacted',
+  summary: 'What was said in a run, as its model has it, secrets too. The evidence says who looked.',
+  role: 'operator',
+  reach: reachRun,
+  body: { type: 'object', properties: {}, additionalProperties: false },
+  answer: {
+    type: 'object',
+    properties: { transcript: { type: 'array', items: { type: 'object' } } },
+    required: ['transcript'],
+  },
+  async run(asked) {
+    const found = findRun(asked)
+    if (found === undefined) return noRun()
+    const { visitor, parts } = asked
+    const { store, runs } = parts.runtime
+    const { id, tenant, session } = found
+    const message = `${visitor.actor} looked at the conversation of the run ${id} without redaction`
+    const about = { event: 'unredacted_shown', tenant, session, at: Date.now() } as const
+    const record = { kind: 'note', ...about, actor: visitor.actor, message, data: { run: id } } as const
+    await store.append([{ record, body: null }])
+    return { transcript: runs.transcript(id, tenant).map(toJsonObject) }
+  },
+})
+
+/** The tenant of the run that the path names. */
+export function reachRun(question: Question): readonly string[] | Response {
+  const found = findRun(question)
+  return found === undefined ? noRun() : [found.tenant]
+}
+
+export function noRun(): Response {
+  return answerProblem({ status: 404, detail: 'There is no such run.' })
+}
+
+/** The run that the path names, if the visitor sees it. */
+export function findRun({ visitor, path, parts }: Question, id = path['run'] ?? ''): StoredRun | undefined {
+  const { runs } = parts.runtime
+  if (mayDo(visitor, 'viewer', everyTenant)) return runs.find(id)
+  const own = [...visitor.roles.keys()].flatMap((tenant) => runs.find(id, tenant) ?? [])
+  return own.find(({ tenant }) => sees(visitor, tenant))
+}
+
+/** What calls left, and who let them. */
+function toDeliverables(calls: readonly RecordedCall[]) {
+  const files = new Map<string, { path: string; action: string; call: string }>()
+  const artifacts = new Map<
+    string,
+    { digest: string; name?: string; mimeType: string; bytes: number; call: string }
+  >()
+  for (const { begin, end, operations, result } of calls) {
+    const { call } = begin
+    if (end?.outcome === 'ok')
+      for (const operation of operations)
+        if (operation.kind === 'fs.write')
+          files.set(operation.path, {
+            path: operation.path,
+            action: operation.removed === true ? 'removed' : 'written',
+            call,
+          })
+    for (const { digest, name, mimeType, bytes } of result?.artifacts ?? [])
+      artifacts.set(digest, { digest, ...(name !== undefined && { name }), mimeType, bytes, call })
+  }
+  return {
+    files: [...files.values()],
+    artifacts: [...artifacts.values()],
+    approvals: calls.flatMap(({ begin: { call, tool, at, approval } }) => {
+      if (approval === undefined) return []
+      const { decision, by, reason } = approval
+      const said = { ...(by !== undefined && { by }), ...(reason !== undefined && { reason }) }
+      return [{ call, tool, at, decision, ...said }]
+    }),
+  }
+}
+
+export const runEndpoints: readonly Endpoint[] = [list, show, showAll]

@@ -1,5 +1,6 @@
 import type { McpServerState } from '../../compose/sources/mcp-tools.ts'
 import { endpoint, type Endpoint } from '../base/endpoint.ts'
+import { everyTenant } from '../../contract/mcp/console-login.ts'
 import { sees, type Visitor } from '../base/roles.ts'
 import { faultyEntry, serverRow, type ServerRow } from './server-row.ts'
 
@@ -8,6 +9,7 @@ const list = endpoint({
   path: '/api/servers',
   summary: 'The MCP servers whose tools are imported, and where each stands. Connects to none.',
   role: 'viewer',
+  reach: 'each',
   answer: {
     type: 'object',
     properties: {
@@ -21,12 +23,11 @@ const list = endpoint({
     },
     required: ['servers', 'faulty', 'notices'],
   },
-  run({ visitor, parts: { runtime, servers } }) {
-    const { tenant } = visitor
+  run({ visitor, tenants, parts: { runtime, servers } }) {
     const { servers: all, faulty, notices } = servers.describe()
-    const own = tenant === undefined ? undefined : servers.serversOf(tenant)
-    const shown = all.filter(({ server }) => own?.includes(server) ?? true)
-    const isForAll = tenant === undefined
+    const isForAll = sees(visitor, everyTenant)
+    const own = new Set(tenants.flatMap((tenant) => servers.serversOf(tenant)))
+    const shown = all.filter(({ server }) => isForAll || own.has(server))
     const waiting = new Set(runtime.registry.pending().map(({ tool }) => tool))
     return {
       servers: shown.map((state) => toServerRow(state, visitor, waiting)),

@@ -19,6 +19,8 @@ export interface Problem {
   readonly code?: string
   /** JSON pointers or names of what is wrong, with what is. */
   readonly issues?: readonly object[]
+  /** Where a person logs in who did not. */
+  readonly login?: { readonly name: string; readonly path: string }
 }
 
 /** As RFC 9110 names them. */

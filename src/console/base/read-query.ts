@@ -1,6 +1,9 @@
 import { answerProblem } from './answers.ts'
 import { readCursor, type Cursor } from './cursor.ts'
-import { sees, type Visitor } from './roles.ts'
+import { notSeen } from './find-reach.ts'
+import type { Question } from './endpoint.ts'
+import { everyTenant, type ConsoleRole } from '../../contract/mcp/console-login.ts'
+import { mayDo, sees, usualTenant } from './roles.ts'
 
 /** Rows that a list shows at most. */
 export const mostRows = 500
@@ -27,9 +30,30 @@ export function readPage(
   return answerProblem({ status: 400, detail: '"before" is the "next" of the page before.' })
 }
 
-/** A tenant that the visitor sees: the named one, else their own, else `local`. */
-export function readTenant(visitor: Visitor, named: string | null | undefined): string | Response {
-  const tenant = named ?? visitor.tenant ?? 'local'
-  if (sees(visitor, tenant)) return tenant
-  return answerProblem({ status: 403, detail: 'You see your own tenant only.' })
+/** A tenant that the visitor sees: the one that the query names, else their usual one. */
+export function readTenant({ visitor, query, parts }: Question): string | Response {
+  const tenant = query.get('tenant') ?? usualTenant(visitor)
+  if (tenant === everyTenant || !sees(visitor, tenant)) return answerProblem({ status: 403, detail: notSeen })
+  const known = ['local', ...parts.runtime.store.tenants(), ...visitor.roles.keys()]
+  if (known.includes(tenant)) return tenant
+  return answerProblem({ status: 404, detail: `There is no tenant "${tenant.slice(0, 100)}" here.` })
+}
+
+/** Of the tenant that `readTenant` finds. */
+export function ofTenant(question: Question): readonly string[] | Response {
+  const tenant = readTenant(question)
+  return tenant instanceof Response ? tenant : [tenant]
+}
+
+/** What is one thing for all tenants, such as a file of the gateway. */
+export function ofAllTenants(): readonly string[] {
+  return [everyTenant]
+}
+
+/** What holds for all tenants is changed for all by those who have the role everywhere and name none. */
+export function ofTenantOrAll(role: ConsoleRole) {
+  return (question: Question): readonly string[] | Response =>
+    question.query.has('tenant') || !mayDo(question.visitor, role, everyTenant)
+      ? ofTenant(question)
+      : [everyTenant]
 }

@@ -1,23 +1,25 @@
 import { randomBytes } from 'node:crypto'
+import type { ConsoleLogin } from '../../contract/mcp/console-login.ts'
 import type { Store } from '../../contract/store.ts'
-import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { isDocumentChanged } from '../../kit/result/is-document-changed.ts'
-import { consoleRoles, type ConsoleRole, type Visitor } from '../base/roles.ts'
+import type { Roles } from '../base/roles.ts'
+import type { CurrentVisits, Visit } from '../base/visit.ts'
+import { isCurrent, toKept, type Guest, type Kept } from './kept-guest.ts'
+import { toRoles } from './login-rules.ts'
+import { toVisitNote } from './visit-note.ts'
 
 type VisitStore = Pick<Store, 'append' | 'documents' | 'digest'>
 
-/** Who is let in, before the time of the visit is known. */
-export type Guest = Pick<Visitor, 'actor' | 'role' | 'tenant'>
-
 /** The visits of people to the console, in the store: they outlive the process, and any process on the store knows them. */
-export interface Visits {
+export interface Visits extends CurrentVisits {
   /** The secret of a link that lets this guest in, once. */
   invite(guest: Guest): Promise<string>
   /** Begins a visit with the secret of a link, and returns that of the visit; undefined if the link was used, has expired, or never was. */
   enter(link: string): Promise<string | undefined>
-  /** Undefined if there never was such a visit, or it is over. */
-  find(secret: string): Visitor | undefined
-  end(secret: string): Promise<void>
+  /** Begins the visit of who logged in, and returns its secret; undefined if this log-in began one already. */
+  begin(guest: Guest, login: string): Promise<string | undefined>
+  /** Undefined if there never was such a visit, it is over, or the rules of now do not let its person in. */
+  find(secret: string): Visit | undefined
 }
 
 const linkMs = 10 * 60_000
@@ -25,96 +27,113 @@ const visitMs = 12 * 60 * 60_000
 /** The documents are of no tenant's work. */
 const place = { tenant: 'local', group: 'console' } as const
 
-export function openVisits(store: VisitStore): Visits {
-  const digestOf = (what: 'link' | 'visit' | 'csrf', secret: string): string =>
+type Kind = 'console_link' | 'console_visit' | 'console_login'
+
+/** `login`: the rules for those who log in, as they are now. */
+export function openVisits(store: VisitStore, login: () => ConsoleLogin | undefined): Visits {
+  const digestOf = (what: 'link' | 'visit' | 'login' | 'csrf', secret: string): string =>
     store.digest(`console\n${what}\n${secret}`)
-  const keep = async (kind: 'console_link' | 'console_visit', secret: string, value: Kept): Promise<void> => {
-    const id = digestOf(kind === 'console_link' ? 'link' : 'visit', secret)
-    await store.append([], { documents: [{ ...place, kind, id, value: { ...value } }] })
-  }
-  const read = (kind: 'console_link' | 'console_visit', id: string): Kept | undefined => {
+  const read = (kind: Kind, id: string): Kept | undefined => {
     const [found] = store.documents({ ...place, kind, id })
-    const kept = isKept(found?.value) ? found.value : undefined
-    return kept !== undefined && kept.expiresAt > Date.now() ? kept : undefined
+    return isCurrent(found?.value) ? found.value : undefined
   }
-  const begin = async (guest: Guest): Promise<string> => {
+  const rolesOf = ({ roles, person }: Kept): Roles =>
+    person === null ? new Map(Object.entries(roles)) : toRoles(person, login())
+  const toVisit = (id: string, kept: Kept, csrf?: string): Visit | undefined => {
+    const roles = rolesOf(kept)
+    if (roles.size === 0) return undefined
+    const { actor, name, since, expiresAt } = kept
+    const stands = (): boolean => {
+      const now = read('console_visit', id)
+      return now !== undefined && isSame(rolesOf(now), roles)
+    }
+    return { visit: id, actor, name, roles, since, expiresAt, csrf, stands }
+  }
+  /** Uses up what lets in, once, and begins the visit with it. */
+  const begin = async (guest: Guest, used: Use): Promise<string | undefined> => {
     await forgetOld(store)
     const secret = newSecret()
-    await keep('console_visit', secret, toKept(guest, visitMs))
-    return secret
+    const id = digestOf('visit', secret)
+    const value = toKept(guest, visitMs)
+    const note = toVisitNote('visit_began', { ...value, visit: id, roles: rolesOf(value) }, guest.actor)
+    try {
+      await store.append(note, {
+        documents: [
+          { ...place, ...used },
+          { ...place, kind: 'console_visit', id, value },
+        ],
+      })
+      return secret
+    } catch (error) {
+      // Another request was faster with the same secret.
+      if (isDocumentChanged(error)) return undefined
+      throw error
+    }
   }
   return {
     async invite(guest) {
       await forgetOld(store)
       const secret = newSecret()
-      await keep('console_link', secret, toKept(guest, linkMs))
+      const id = digestOf('link', secret)
+      const value = toKept(guest, linkMs)
+      await store.append([], { documents: [{ ...place, kind: 'console_link', id, value }] })
       return secret
     },
     async enter(link) {
       const id = digestOf('link', link)
       const kept = read('console_link', id)
       if (kept === undefined) return undefined
-      try {
-        const used = { ...place, kind: 'console_link', id, value: undefined, was: { ...kept } } as const
-        await store.append([], { documents: [used] })
-      } catch (error) {
-        // Another request was faster with the same link.
-        if (isDocumentChanged(error)) return undefined
-        throw error
-      }
-      return begin(toGuest(kept))
+      const { actor, name } = kept
+      return begin(
+        { actor, name, by: new Map(rolesOf(kept)) },
+        { kind: 'console_link', id, value: undefined, was: kept },
+      )
+    },
+    async begin(guest, secret) {
+      const id = digestOf('login', secret)
+      return begin(guest, { kind: 'console_login', id, value: toKept(guest, linkMs), was: null })
     },
     find(secret) {
       const id = digestOf('visit', secret)
       const kept = read('console_visit', id)
-      if (kept === undefined) return undefined
-      return {
-        ...toGuest(kept),
-        csrf: digestOf('csrf', secret),
-        expiresAt: kept.expiresAt,
-        stands: () => read('console_visit', id) !== undefined,
-      }
+      return kept && toVisit(id, kept, digestOf('csrf', secret))
     },
-    async end(secret) {
-      const id = digestOf('visit', secret)
-      await store.append([], { documents: [{ ...place, kind: 'console_visit', id, value: undefined }] })
+    list: () =>
+      store
+        .documents({ ...place, kind: 'console_visit' })
+        .flatMap(({ id, value }) => (isCurrent(value) && toVisit(id, value)) || [])
+        .toSorted((one, other) => other.since - one.since),
+    async end({ visit: id }, by) {
+      const kept = read('console_visit', id)
+      if (kept === undefined) return
+      const note = toVisitNote('visit_ended', { ...kept, visit: id, roles: rolesOf(kept) }, by)
+      await store.append(note, { documents: [{ ...place, kind: 'console_visit', id, value: undefined }] })
     },
   }
 }
 
-/** A guest as the store has them: the secret of the link or visit is its id, as a digest. */
-type Kept = { actor: string; role: ConsoleRole; tenant: string | null; expiresAt: number }
-
-function toKept({ actor, role, tenant }: Guest, ms: number): Kept {
-  return { actor, role, tenant: tenant ?? null, expiresAt: Date.now() + ms }
+interface Use {
+  readonly kind: Kind
+  readonly id: string
+  readonly value: Kept | undefined
+  readonly was: Kept | null
 }
 
-function toGuest({ actor, role, tenant }: Kept): Guest {
-  return { actor, role, tenant: tenant ?? undefined }
-}
-
-function isKept(value: unknown): value is Kept {
-  return (
-    isPlainObject(value) &&
-    typeof value['actor'] === 'string' &&
-    typeof value['expiresAt'] === 'number' &&
-    (value['tenant'] === null || typeof value['tenant'] === 'string') &&
-    consoleRoles.some((role) => role === value['role'])
-  )
+function isSame(one: Roles, other: Roles): boolean {
+  return one.size === other.size && [...one].every(([tenant, role]) => other.get(tenant) === role)
 }
 
 async function forgetOld(store: VisitStore): Promise<void> {
-  const now = Date.now()
-  const old = (['console_link', 'console_visit'] as const).flatMap((kind) =>
+  const old = (['console_link', 'console_visit', 'console_login'] as const).flatMap((kind) =>
     store
       .documents({ ...place, kind })
-      .filter(({ value }) => !isKept(value) || value.expiresAt <= now)
+      .filter(({ value }) => !isCurrent(value))
       .map(({ id }) => ({ ...place, kind, id, value: undefined })),
   )
   if (old.length > 0) await store.append([], { documents: old })
 }
 
 /** 256 random bits. */
-function newSecret(): string {
+export function newSecret(): string {
   return randomBytes(32).toString('base64url')
 }

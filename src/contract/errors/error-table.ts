@@ -38,6 +38,8 @@ export const errorTable = {
       mode_denied: 'The mode of the session does not allow the call, such as a write in plan mode.',
       model_denied: 'The tool works with other providers or models than the one that the session names.',
       paused: 'The tool is paused.',
+      calls_paused:
+        'A person paused the tool, its server, the caller, the tenant or everything. The message says who, and why.',
       deprecated: 'The tool is deprecated and no longer callable.',
       definition_pending: 'The definition changed at its source and waits for approval.',
       kept_undecided:
@@ -45,6 +47,7 @@ export const errorTable = {
       obligation_failed:
         'What the policy obliges to do to the result could not be done, so the result is withheld.',
     },
+    except: { calls_paused: { actor: 'operator', next: 'stop' } },
   },
   'POLICY.HOOK_DENIED': {
     actor: 'operator',

@@ -7,12 +7,16 @@ export const setupErrorTable = {
   inconsistent_manifest: 'A manifest contradicts itself, such as a readonly tool that writes.',
   invalid_configuration:
     'A configuration file cannot be used; every issue is listed with its file and pointer.',
+  file_changed: 'A file was changed since it was read, so nothing was written. Read it again.',
+  unwritable_file: 'A configuration file cannot be written; nothing of it was changed.',
   invalid_options: 'Options of createRuntime or of a session cannot be used; every issue is listed.',
   project_missing: 'The project folder does not exist or is not a folder.',
   store_unusable: 'The store cannot be opened: no permission, no database, a full disk.',
   breaking_change:
     'An update breaks the input or output schema of a tool without a new MAJOR version; each break is listed.',
   unknown_tool: 'The tool does not exist.',
+  registry_unreachable:
+    'The registry of MCP servers that config.json names could not be asked, or none is named.',
   unfit_tool:
     'The provider of a model does not take a tool as it is defined; each is listed with what to change.',
   unknown_skill: 'No skill has this name.',

@@ -2,6 +2,7 @@ import type { A2aServing } from '../a2a/serving.ts'
 import type { SessionModel } from '../base/call.ts'
 import type { CallerIdentity } from '../base/caller-identity.ts'
 import type { Mode, Role } from '../base/principal.ts'
+import type { ConsoleServing } from './console-login.ts'
 
 /** A bearer token that is given out by hand. The token itself is not kept. */
 export interface TokenCaller extends CallerIdentity {
@@ -79,6 +80,8 @@ export interface GatewayConfiguration {
   webhooks?: readonly WebhookReceiver[]
   /** Which tools other domains may call over A2A, and who they are. Default: none may. */
   a2a?: A2aServing
+  /** Who gets into the console beside the person at this machine. Default: the approvers among `tokens` and `oauth`, without pages. */
+  console?: ConsoleServing
 }
 
 /** A receiver of what happens to approvals. Signed as Standard Webhooks 1.0.0 says (standardwebhooks.com). */

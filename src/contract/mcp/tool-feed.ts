@@ -39,6 +39,8 @@ export interface FeedHost {
    * of it, and nothing that the operator said of them is touched.
    */
   setOutage(outage: SourceOutage): void
+  /** Throws a `ToolFailure` if a person paused this source for a tenant: then nothing is asked of it. */
+  refuseIfPaused(about: { readonly source: string; readonly tenant: string }): void
   /**
    * Redacts these wherever they turn up from now on, in the place of what was said of the same thing before; what was said last of it stays
    * redacted beside them.
@@ -104,6 +106,8 @@ export interface ProgramRequest {
 export interface ProgramListener {
   onStdout(text: string): void
   onStderr(text: string): void
+  /** Told of each host, once, that it asked for and does not reach. */
+  onRefused?(host: string): void
 }
 
 /** A program that runs. */

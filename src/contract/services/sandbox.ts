@@ -359,6 +359,8 @@ export interface Commands {
     live?: boolean
     /** Told of each path that a program which runs on wrote, and that did not land. */
     onHeldBack?: (held: HeldBack) => void
+    /** Told of each host, once, that the guard of the network kept it from. */
+    onRefused?: (host: string) => void
     /** Told once the program runs. */
     onStart?: () => void
     onOutput?: (chunk: { stream: 'stdout' | 'stderr'; text: string }) => void

@@ -1,7 +1,6 @@
 import { hash, type KeyObject } from 'node:crypto'
 import { lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
 import { readWholeFile } from '../../kit/read-whole-file.ts'
 import { capletFault, describeFaults } from './caplet-fault.ts'
@@ -77,5 +76,5 @@ async function toArchive(signed: SignedCaplet, files: readonly Found[]): Promise
   const rest = files.map(({ about, bytes }) =>
     toEntry(about.path, bytes, about.executable === true ? 0o755 : 0o644),
   )
-  return gzipSync(await packTar([first, ...rest]))
+  return process.getBuiltinModule('node:zlib').gzipSync(await packTar([first, ...rest]))
 }

@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs'
-import { createGunzip } from 'node:zlib'
 import { capletFault } from './caplet-fault.ts'
 
 /** A regular file of an archive. */
@@ -23,7 +22,7 @@ export interface ArchiveBound {
 export async function* readArchive(path: string, bound: ArchiveBound): AsyncGenerator<ArchiveEntry, void> {
   const { createTarDecoder } = await import('modern-tar')
   const compressed = createReadStream(path)
-  const plain = createGunzip()
+  const plain = process.getBuiltinModule('node:zlib').createGunzip()
   compressed.on('error', (error) => plain.destroy(error))
   compressed.pipe(plain)
   const entries = ReadableStream.from(bounded(plain, bound, path)).pipeThrough(

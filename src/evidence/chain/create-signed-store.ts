@@ -124,6 +124,7 @@ function delegateTo(store: Store): Omit<Store, 'append' | 'close'> {
       return store.trouble
     },
     records: (query) => store.records(query),
+    countEnds: (query) => store.countEnds(query),
     tenants: () => store.tenants(),
     head: (tenant) => store.head(tenant),
     examine: () => store.examine(),
@@ -139,6 +140,7 @@ function delegateTo(store: Store): Omit<Store, 'append' | 'close'> {
     reserve: (request) => store.reserve(request),
     refund: (call) => store.refund(call),
     balance: (account, at) => store.balance(account, at),
+    countPrunable: (before) => store.countPrunable(before),
     prune: (before) => store.prune(before),
   }
 }

@@ -11,14 +11,19 @@ export interface VerifyOptions {
   tenant?: string
   /** The folder of the keys that signed; without it, signatures are not checked. */
   keys?: Pick<KeyFiles, 'publicKeys' | 'anchors' | 'issues'>
+  /** Told now and then how many records were held against their chains by now. */
+  onProgress?: (records: number) => void
 }
+
+/** So many records lie between two words of progress. */
+const perWord = 10_000
 
 /**
  * Reads every record of one tenant, or of all, and returns the first thing that is wrong: a record that was changed, removed,
  * inserted or moved, a cut-off end, a column or body that is not what its record says, an end without its begin, a begin that a
  * dead process left open, a signature that does not hold. Records that are written meanwhile are no issue.
  */
-export function verifyEvidence(store: Store, { tenant, keys }: VerifyOptions = {}): Verification {
+export function verifyEvidence(store: Store, { tenant, keys, onProgress }: VerifyOptions = {}): Verification {
   const publicKeys = keys?.publicKeys()
   const damaged = findDamage(keys)
   // What a process kept in memory is gone with it, whatever was signed.
@@ -35,7 +40,12 @@ export function verifyEvidence(store: Store, { tenant, keys }: VerifyOptions = {
   })
   for (const name of new Set(tenants)) {
     const known = anchors.filter((each) => each.tenant === name)
-    const { walk, issue } = verifyTenant(store, { tenant: name, keys: publicKeys, anchors: known })
+    const { walk, issue } = verifyTenant(store, {
+      tenant: name,
+      keys: publicKeys,
+      anchors: known,
+      onProgress: (records) => onProgress?.(total.records + records),
+    })
     total.records += walk.records()
     total.calls += walk.calls()
     withoutResult += walk.withoutResult()
@@ -69,7 +79,7 @@ function explain(issue: ChainIssue, damaged: ChainIssue | undefined): ChainIssue
   return issue.problem === 'bad_signature' && damaged !== undefined ? damaged : issue
 }
 
-type Known = Pick<ChainWalkOptions, 'tenant' | 'keys' | 'anchors'>
+type Known = Pick<ChainWalkOptions, 'tenant' | 'keys' | 'anchors'> & { onProgress: (records: number) => void }
 
 function verifyTenant(store: Store, known: Known): { walk: ChainWalk; issue: ChainIssue | undefined } {
   const { tenant } = known
@@ -83,6 +93,7 @@ function verifyTenant(store: Store, known: Known): { walk: ChainWalk; issue: Cha
   for (const record of store.records({ tenant })) {
     const issue = walk.add(record)
     if (issue !== undefined) return { walk, issue }
+    if (walk.records() % perWord === 0) known.onProgress(walk.records())
   }
   const signed = Math.max(0, ...known.anchors.map(({ sequence }) => sequence))
   const issue =

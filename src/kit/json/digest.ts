@@ -15,5 +15,14 @@ export function fileDigest(data: string | Uint8Array): string {
 
 /** Link of a hash chain: sha256 hex over the previous link, a newline, and the text. The first link follows `''`. */
 export function chainLink(previous: string, text: string): string {
-  return hash('sha256', `${previous}\n${text}`, 'hex')
+  return linkText(previous, text).hash
+}
+
+/**
+ * The same, and the text once more: as one piece of memory, which the hash made of it, however many it was put together from. What is kept long is
+ * moved by each collection of garbage.
+ */
+export function linkText(previous: string, text: string): { hash: string; text: string } {
+  const linked = `${previous}\n${text}`
+  return { hash: hash('sha256', linked, 'hex'), text: linked.slice(linked.length - text.length) }
 }

@@ -1,6 +1,7 @@
 import type { CallError } from '../../contract/base/errors.ts'
 import type { Json } from '../../contract/base/json.ts'
 import type { Artifact, ContentBlock, ResultMetadata, ToolResult } from '../../contract/base/result.ts'
+import { membersText } from '../json/members-text.ts'
 import { renameWord } from '../names/renamed-words.ts'
 import { plainSummary } from './plain-summary.ts'
 import { toOutcome } from './to-outcome.ts'
@@ -19,19 +20,28 @@ interface EncodedResult {
   metadata?: Partial<ResultMetadata>
 }
 
-/** A result as JSON text without what its records say already, without content that only shows its data, without what is usual. */
-export function encodeResult(result: ToolResult): string {
+/**
+ * A result as JSON text without what its records say already, without content that only shows its data, without what is usual. `dataText` is the
+ * text of its data, if that was made before.
+ */
+export function encodeResult(result: ToolResult, dataText?: string): string {
   const { data, content, summary, artifacts, error } = result
-  const { session: _session, durationMs: _durationMs, ...metadata } = result.metadata
-  const folded: { [field in keyof EncodedResult]: EncodedResult[field] | undefined } = {
-    data,
-    content: onlyShows(data, content) ? undefined : content,
-    summary: summary === plainSummary(result.tool, error) ? undefined : summary,
-    artifacts: artifacts.length === 0 ? undefined : artifacts,
-    error,
-    metadata: isEmpty(metadata) ? undefined : metadata,
-  }
-  return JSON.stringify(folded)
+  const folded: EncodedResult = {}
+  if (data !== undefined && dataText === undefined) folded.data = data
+  if (!onlyShows(data, content)) folded.content = content
+  if (summary !== plainSummary(result.tool, error)) folded.summary = summary
+  if (artifacts.length > 0) folded.artifacts = artifacts
+  if (error !== undefined) folded.error = error
+  if (saysMore(result.metadata)) folded.metadata = withoutRecorded(result.metadata)
+  return dataText === undefined ? JSON.stringify(folded) : `{"data":${dataText}${membersText(folded)}}`
+}
+
+function withoutRecorded({
+  session: _session,
+  durationMs: _durationMs,
+  ...metadata
+}: ResultMetadata): Partial<ResultMetadata> {
+  return metadata
 }
 
 /** The result that was folded. Throws if the text is not JSON. */
@@ -68,7 +78,8 @@ function onlyShows(data: Json | undefined, content: readonly ContentBlock[]): bo
   return data !== undefined && block.type === 'json' && block.json === data
 }
 
-function isEmpty(fields: object): boolean {
-  for (const _ in fields) return false
-  return true
+/** More than the records of the call. */
+function saysMore(metadata: ResultMetadata): boolean {
+  for (const name in metadata) if (name !== 'session' && name !== 'durationMs') return true
+  return false
 }

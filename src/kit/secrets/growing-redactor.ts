@@ -37,6 +37,7 @@ export function createGrowingRedactor(fixed: readonly string[]): GrowingRedactor
     },
     text: (value) => (current ?? redactor()).text(value),
     json: (value) => (current ?? redactor()).json(value),
+    mayHold: (json) => (current ?? redactor()).mayHold(json),
     binary: (base64) => (current ?? redactor()).binary(base64),
     lineEnd: (text) => (current ?? redactor()).lineEnd(text),
     cut: (text, end) => (current ?? redactor()).cut(text, end),

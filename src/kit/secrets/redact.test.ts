@@ -203,3 +203,39 @@ test('the secret of a webhook is found whole, with every letter that Base64 has'
   const secret = `whsec_${'a+/b'.repeat(10)}abc=`
   expect(createRedactor([]).text(`key ${secret} end`)).toBe('key [redacted] end')
 })
+
+test('one look at JSON text finds each value that something is hidden in (OUT-4)', () => {
+  const secrets = [
+    'pass"word\\n1',
+    'a\nb\tc secret',
+    'käse😀😀😀😀',
+    'C:\\keys\\one',
+    'x😀y\uD83Dz',
+    'hunter22',
+  ]
+  for (const own of [secrets, secrets.filter((each) => each.isWellFormed()), []]) {
+    const redactor = createRedactor(own)
+    const hidden = fc.constantFrom(
+      ...own,
+      ...Object.values(tokens),
+      ...Object.values(wordlike),
+      'Bearer abcdefghijklmnopq',
+    )
+    const text = fc
+      .tuple(fc.string({ unit: 'binary' }), fc.option(hidden, { nil: '' }), fc.string())
+      .map((parts) => parts.join(' '))
+    const written = fc.oneof(
+      text,
+      text.map((each) => JSON.stringify(each)),
+    )
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.oneof(fc.string(), text), fc.oneof(written, fc.array(written), fc.integer())),
+        (value) => {
+          if (redactor.json(value) !== value) expect(redactor.mayHold(JSON.stringify(value))).toBe(true)
+        },
+      ),
+    )
+  }
+  expect(createRedactor(['hunter22']).mayHold('{"item":"garden hose","count":17}')).toBe(false)
+})

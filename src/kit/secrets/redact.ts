@@ -1,5 +1,5 @@
 import { isObject } from '../json/is-object.ts'
-import { createQuickLook } from '../match/quick-look.ts'
+import { createQuickLook, type QuickLook } from '../match/quick-look.ts'
 import { base64Cores, formsOfSecret } from './secret-forms.ts'
 import { longestToken, namedPattern, openToken, tokenPattern, tokenSeeds } from './token-shapes.ts'
 import { longestWrapped, openWrapped, wrappedPattern, wrappedSeeds } from './wrapped-base64.ts'
@@ -9,6 +9,8 @@ export interface Redactor {
   text(value: string): string
   /** The same for every string inside a JSON value; returns the same object if nothing was found. */
   json<T>(value: T): T
+  /** Whether a value with this JSON text may hold a secret. Where it says no, `json` changes nothing. */
+  mayHold(json: string): boolean
   /** The same for bytes that are no text, in Base64 or one letter a byte, in which only exact secrets count: a token has no shape there. */
   binary(letters: string): string
   /** The end of the last line of the text behind which nothing of a secret can follow; 0 where there is none. */
@@ -34,11 +36,13 @@ export function createRedactor(secrets: readonly string[]): Redactor {
     (most, length) => Math.max(most, length),
     longestToken,
   )
-  const mayHold = createQuickLook([
+  const seeds = [
     ...tokenSeeds,
     ...variants.map((variant) => variant.slice(0, 8)),
     ...cores.flatMap(wrappedSeeds),
-  ])
+  ]
+  const mayHold = createQuickLook(seeds)
+  let mayHoldInJson: QuickLook | undefined
   const patterns = exact === undefined ? [tokenPattern, namedPattern] : [exact, tokenPattern, namedPattern]
   const text = (value: string): string => {
     if (!mayHold(value)) return value
@@ -64,7 +68,22 @@ export function createRedactor(secrets: readonly string[]): Redactor {
     const open = Math.max(openLength(lines, openings), openWrapped(lines, cores))
     return open === 0 ? end : cut(value, end - open)
   }
-  return { text, json, binary, cut, lineEnd, longestSecret }
+  return {
+    text,
+    json,
+    mayHold: (value) => (mayHoldInJson ??= createJsonLook(seeds))(value),
+    binary,
+    cut,
+    lineEnd,
+    longestSecret,
+  }
+}
+
+/** A look for these texts in strings of JSON, each letter of which is written by itself, but for the two halves of one. */
+function createJsonLook(texts: readonly string[]): QuickLook {
+  const whole = texts.map((text) => text.replace(/[\uD800-\uDBFF]$/, ''))
+  if (!whole.every((text) => text.isWellFormed())) return () => true
+  return createQuickLook(whole.map((text) => JSON.stringify(text).slice(1, -1)))
 }
 
 /** How many letters at the end of these lines may be the beginning of a secret that goes on in the next one. */

@@ -46,7 +46,7 @@ export function callServer(
     const { client, era } = connection
     const headers = era === 'modern' ? headersOf(server, tool, input) : undefined
     const asTask = era === 'legacy' && isTaskOnly(tool)
-    const answer = await callOver(client, {
+    const answer = await callOver(connection, {
       method: 'tools/call',
       params: asTask ? { ...params, task: {} } : params,
       options: { ...options, ...headers },

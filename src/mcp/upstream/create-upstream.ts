@@ -75,7 +75,7 @@ export function createUpstream(
       unwritable = await findUnwritable(server, host, firstTenant).catch(() => allWritable)
     },
     ...createUpstreamRequests({
-      server,
+      ...shared,
       connections,
       onCall: (tenant) => void (tenant === firstTenant && onCall?.()),
     }),
@@ -119,6 +119,8 @@ const idle: ConnectionState = {
   wantsLogin: false,
   remedy: undefined,
   log: '',
+  wants: {},
+  refused: [],
 }
 
 /** The tools that the runtime remembers of a server, and that the operator wants. */

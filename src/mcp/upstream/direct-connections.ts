@@ -37,8 +37,11 @@ export function createDirectConnections(options: DirectConnectionsOptions): Dire
         login: logins.of(end.tenant),
         end,
         owner: connections,
-        send: (managed, work, signal) =>
-          sendOver(work, { server: server.name, managed, signal, tool: toSourceName(server.name) }),
+        async send(managed, work, signal) {
+          const source = toSourceName(server.name)
+          options.host.refuseIfPaused({ source, tenant: end.tenant })
+          return sendOver(work, { server: server.name, managed, signal, tool: source })
+        },
         onOpen: () => connections.find(end.tenant)?.managed.wake(),
         onClose: () => open.delete(connection),
       })

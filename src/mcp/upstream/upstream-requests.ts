@@ -1,5 +1,7 @@
+import type { FeedHost } from '../../contract/mcp/tool-feed.ts'
 import type { UpstreamServer } from '../../contract/mcp/upstream.ts'
 import { longestMs } from '../../kit/time/longest-ms.ts'
+import { toSourceName } from './base/tool-names.ts'
 import type { Upstream } from './base/upstream.ts'
 import { callServer } from './call-server.ts'
 import { findBoundConnection } from './open-direct-connection.ts'
@@ -9,6 +11,7 @@ import type { TenantConnections } from './tenant-connections.ts'
 
 export interface UpstreamRequestsOptions {
   readonly server: UpstreamServer
+  readonly host: FeedHost
   readonly connections: TenantConnections
   /** Called with the tenant of each call. */
   readonly onCall: (tenant: string) => void
@@ -19,14 +22,17 @@ type UpstreamRequests = Pick<Upstream, 'offer' | 'refusal' | 'call' | 'ask' | 'r
 /** What tenants ask of a server, each over its own connection. */
 export function createUpstreamRequests({
   server,
+  host,
   connections,
   onCall,
 }: UpstreamRequestsOptions): UpstreamRequests {
+  const source = toSourceName(server.name)
   return {
     offer: (tenant, tool) => connections.offer(tenant, tool),
     refusal: (tenant) => connections.find(tenant)?.managed.refusal(),
     async call(tool, input, call) {
       const { tenant, asker } = call
+      host.refuseIfPaused({ source, tenant })
       const own = findBoundConnection(connections, asker.caller)
       const route = own ?? connections.of(tenant)
       onCall(tenant)
@@ -34,9 +40,10 @@ export function createUpstreamRequests({
       return callServer({ server, ...route }, { tool, input }, { ...call, guard })
     },
     async ask({ method, params, signal, tool, asker }, tenant) {
+      host.refuseIfPaused({ source, tenant })
       const { managed, questions } = connections.of(tenant)
       const options = { signal, timeout: longestMs, allowInputRequired: true }
-      return sendOver(({ client }) => callOver(client, { method, params, options, server, asker }), {
+      return sendOver((connection) => callOver(connection, { method, params, options, server, asker }), {
         server: server.name,
         managed,
         signal,

@@ -3,6 +3,7 @@ import { isJsonObject } from '../../kit/json/is-json-object.ts'
 import { parseJson } from '../../kit/json/parse-json.ts'
 import type { Fact, FactChange, Store } from '../../contract/store.ts'
 import type { ToolDefinition } from '../../contract/tool/tool.ts'
+import { followFacts } from '../../kit/follow-facts.ts'
 import { canonicalJson } from '../../kit/json/canonical-json.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { definitionSchema } from './definition-schema.ts'
@@ -62,56 +63,73 @@ export function readStates(store: Store): StateBook {
 const heldPrefix = 'held:'
 const schemasPrefix = 'schemas:'
 
-/** Reads every pin, anew only if any process wrote a fact since. */
+/** The pins as the store has them. The book that it returns follows them: each call costs as much as any process changed since the last. */
 export function createPinReader(store: Store): () => PinBook {
-  let last: { readonly version: number; readonly book: PinBook } | undefined
-  /** A store may give the same fact again, and then it says the same: thousands are not read anew for each source that arrives. */
-  const known = new WeakMap<Fact, Pin>()
-  const pinOf = (fact: Fact): Pin => {
-    const pin = known.get(fact) ?? toPin(fact)
-    known.set(fact, pin)
-    return pin
-  }
+  const book = new Map<string, Map<string, Pin>>()
+  const schemas = new Map<string, Fact>()
+  /** Made anew when it is asked for after a change. */
+  let bySource: ReadonlyMap<string, ReadonlyMap<string, Pin>> | undefined
+  const follow = followFacts(store, 'pin', {
+    clear() {
+      book.clear()
+      schemas.clear()
+      bySource = undefined
+    },
+    put(fact) {
+      const { tenant, id } = fact
+      if (id.startsWith(schemasPrefix)) return void schemas.set(schemasKey(tenant, id), fact)
+      let own = book.get(tenant)
+      if (own === undefined) book.set(tenant, (own = new Map()))
+      own.set(id, toPin(fact))
+      bySource = undefined
+    },
+    remove({ tenant, id }) {
+      schemas.delete(schemasKey(tenant, id))
+      book.get(tenant)?.delete(id)
+      bySource = undefined
+    },
+  })
+  const pins = toBook(book, {
+    pinsOf: (source) => [...((bySource ??= sortBySource(book)).get(source)?.values() ?? [])],
+    schemasOf: (scope, name) => toSchemas(schemas.get(schemasKey(scope, schemasPrefix + name))?.value),
+  })
   return () => {
-    const version = store.factsVersion()
-    if (last?.version !== version) last = { version, book: readPins(store, pinOf) }
-    return last.book
+    follow()
+    return pins
   }
 }
 
-/** Every pin. */
-function readPins(store: Store, toPin: (fact: Fact) => Pin): PinBook {
-  const book = new Map<string, Map<string, Pin>>()
-  const schemas = new Map<string, Fact>()
-  for (const fact of store.facts('pin')) {
-    if (fact.id.startsWith(schemasPrefix)) {
-      schemas.set(`${fact.tenant} ${fact.id.slice(schemasPrefix.length)}`, fact)
-      continue
-    }
-    let own = book.get(fact.tenant)
-    if (own === undefined) book.set(fact.tenant, (own = new Map()))
-    own.set(fact.id, toPin(fact))
-  }
-  let bySource: ReadonlyMap<string, ReadonlyMap<string, Pin>> | undefined
-  const pinsOf = (source: string) => [...((bySource ??= sortBySource(book)).get(source)?.values() ?? [])]
-  const idsOf = (scope: string) => [...(book.get(scope)?.keys() ?? [])]
+const schemasKey = (tenant: string, id: string): string => `${tenant} ${id}`
+
+function toBook(
+  book: ReadonlyMap<string, ReadonlyMap<string, Pin>>,
+  { pinsOf, schemasOf }: Pick<PinBook, 'schemasOf'> & { pinsOf: (source: string) => readonly Pin[] },
+): PinBook {
+  const isHeld = (id: string): boolean => id.startsWith(heldPrefix)
   return {
     find: (scope, name) => book.get(scope)?.get(name),
     held: (scope, name) => book.get(scope)?.get(heldPrefix + name),
-    schemasOf: (scope, name) => toSchemas(schemas.get(`${scope} ${name}`)?.value),
-    names: (scope) => idsOf(scope).filter((id) => !id.startsWith(heldPrefix)),
+    schemasOf,
+    names: (scope) => [...(book.get(scope)?.keys() ?? [])].filter((id) => !isHeld(id)),
     lastOf: (source) =>
       pinsOf(source)
         .map(({ definition }) => definition)
         .filter((definition) => definition !== undefined),
     knowsOf: (source) => pinsOf(source).some((pin) => 'definition' in pin),
     listPending: () =>
-      [...book].flatMap(([scope, pins]) =>
-        [...pins]
-          .filter(([id]) => id.startsWith(heldPrefix))
-          .map(([id, pin]) => ({ scope, name: id.slice(heldPrefix.length), pin })),
-      ),
+      [...book]
+        .flatMap(([scope, pins]) =>
+          [...pins]
+            .filter(([id]) => isHeld(id))
+            .map(([id, pin]) => ({ scope, name: id.slice(heldPrefix.length), pin })),
+        )
+        .toSorted((one, other) => compareText(one.scope, other.scope) || compareText(one.name, other.name)),
   }
+}
+
+function compareText(one: string, other: string): number {
+  if (one === other) return 0
+  return one < other ? -1 : 1
 }
 
 /** The pins of the last definitions by source and name. */

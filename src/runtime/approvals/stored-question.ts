@@ -45,12 +45,13 @@ export function toQuestion(
   at: number,
   { writer }: Store,
 ): { kept: KeptQuestion; put: FactChange } {
-  const { request, digest, needed, waitMs, subject, returns } = asked
+  const { request, reach, digest, needed, waitMs, subject, returns } = asked
   const approval: PendingApproval = {
     id: newId('apr', at),
     tenant: request.principal.tenant,
     state: 'waiting',
     request,
+    ...(reach !== undefined && { reach }),
     digest,
     askedAt: at,
     expiresAt: at + waitMs,

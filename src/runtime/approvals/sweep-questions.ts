@@ -45,7 +45,7 @@ async function sweepAll(
   around: ApprovalSurroundings,
 ): Promise<void> {
   const settled = await Promise.allSettled(
-    over.map((question) =>
+    over.map(async (question) =>
       isNoted(question, time)
         ? forget(question, time, around)
         : around.store.append([], { facts: [markOver(question, time)] }),

@@ -10,7 +10,7 @@ import { plainSummary } from '../../kit/result/plain-summary.ts'
 import { readRecord } from '../../kit/result/read-record.ts'
 import { toOutcome } from '../../kit/result/to-outcome.ts'
 import { shorten } from '../../kit/text/shorten.ts'
-import { toEndRecord } from '../record/end-record.ts'
+import { toEnd } from '../record/end-record.ts'
 import { redactorOf } from '../record/treatments.ts'
 import type { CallScope } from '../state/scope.ts'
 import { isObserved } from './observe.ts'
@@ -108,11 +108,7 @@ async function close({ begin, body: input }: Open, told: Told, scope: CallScope)
   const bytesIn = Buffer.byteLength(input ?? '')
   const about = { scope, now: at, bytesIn, outlived: false, spent: undefined, approval: undefined }
   try {
-    await evidence.endObserved(
-      { record: begin, body: input },
-      { record: toEndRecord(result, body, about), body },
-      result,
-    )
+    await evidence.endObserved({ record: begin, body: input }, toEnd(result, body, about), result)
     return true
   } catch (cause) {
     const [ended] = scope.tenant.store.records({

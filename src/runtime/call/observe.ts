@@ -87,11 +87,15 @@ async function writeBegin(
     const held = reserve(prepared, scope)
     if (held !== undefined && 'code' in held) return held
     countCall(prepared, scope)
-    const { record: begin, body } = toBegin(prepared, tenant.now(), scope)
+    const { record: begin, body } = toBegin(prepared, { startedAt: tenant.now() }, scope)
     const settle = held && toSettlement(held, about(prepared), spending(prepared))
+    const record: BeginRecord = {
+      ...begin,
+      writer: observedWriter,
+      ...(held !== undefined && { reserved: toReserved(held) }),
+    }
     await tenant.evidence.begin(
-      { ...begin, writer: observedWriter, ...(held !== undefined && { reserved: toReserved(held) }) },
-      body,
+      { record, body },
       { ...(settle !== undefined && { settle: [settle] }), ...(use !== undefined && { facts: [use] }) },
     )
     return undefined

@@ -1,4 +1,5 @@
 import type { ToolResult } from '../../contract/base/result.ts'
+import { andThen } from '../../kit/time/and-then.ts'
 import type { CallScope } from '../state/scope.ts'
 import {
   again,
@@ -25,24 +26,33 @@ import { run } from './steps/run.ts'
 /**
  * The pipeline of a call, from top to bottom. Each step takes a call that passed the step before, and returns one that got
  * further or one that ends; every end is recorded. Nothing else in Handrail runs a tool.
+ *
+ * A step that has nothing to wait for returns no promise, and is not awaited: most calls wait for their tool alone.
  */
 export async function runCall(called: Called, scope: CallScope): Promise<ToolResult> {
-  const prepared = await prepare<typeof again>(called, scope, { recall })
+  let prepared = prepare<typeof again>(called, scope, { recall })
+  if (prepared instanceof Promise) prepared = await prepared
   if (prepared === again) return runAgain(called, scope)
   if (isHalted(prepared)) return record(prepared, scope)
 
-  const approved = await approve(prepared, scope)
+  let approved = approve(prepared, scope)
+  if (approved instanceof Promise) approved = await approved
   if (isHalted(approved)) return record(approved, scope)
   if ('parked' in approved) return tellParked(approved, scope)
 
-  const admitted = await admit(approved, scope)
+  let admitted = admit(approved, scope)
+  if (admitted instanceof Promise) admitted = await admitted
   if (admitted === again) return runAgain(called, scope)
   if (isHalted(admitted) || 'replayed' in admitted) return record(admitted, scope)
 
-  const ran = await run(admitted, scope)
+  let ran = run(admitted, scope)
+  if (ran instanceof Promise) ran = await ran
   if (isHalted(ran)) return record(ran, scope)
 
-  return record(await checkOutput(ran, scope), scope)
+  let checked = checkOutput(ran, scope)
+  if (checked instanceof Promise) checked = await checked
+  const recorded = record(checked, scope)
+  return recorded instanceof Promise ? await recorded : recorded
 }
 
 /** How a preflight differs from a call: it takes no key and waits for no call, and hooks are told. */
@@ -55,28 +65,31 @@ export interface Preparing<Waits> {
 }
 
 /** The first half of the pipeline, which a preflight runs too: all that happens before a person is asked. It has no effect. */
-export async function prepare<Waits extends typeof again>(
+export function prepare<Waits extends typeof again>(
   called: Called,
   scope: CallScope,
   { recall, isPreflight = false }: Preparing<Waits>,
-): Promise<Hooked | Halted | Waits> {
+): Prepared<Waits> | Promise<Prepared<Waits>> {
   const found = find(called, scope)
   if (isHalted(found)) return found
 
   const checked = checkInput(found, scope)
   if (isHalted(checked)) return checked
 
-  const authorised = await authorise(checked, scope)
-  if (isHalted(authorised)) return authorised
+  return andThen(authorise(checked, scope), (authorised) => {
+    if (isHalted(authorised)) return authorised
 
-  const recalled = await recall(authorised, scope)
-  if (typeof recalled === 'symbol' || isHalted(recalled)) return recalled
+    return andThen(recall(authorised, scope), (recalled) => {
+      if (typeof recalled === 'symbol' || isHalted(recalled)) return recalled
 
-  const planned = await plan(recalled, scope)
-  if (isHalted(planned)) return planned
-
-  return askHooks(planned, scope, isPreflight)
+      return andThen(plan(recalled, scope), (planned) =>
+        isHalted(planned) ? planned : askHooks(planned, scope, isPreflight),
+      )
+    })
+  })
 }
+
+type Prepared<Waits> = Hooked | Halted | Waits
 
 /** What waited for another call is judged by what is in force when it goes on. */
 function runAgain(called: Called, { tenant, session }: CallScope): Promise<ToolResult> {

@@ -7,6 +7,9 @@ import { newId } from '../../kit/new-id.ts'
 import type { SessionState } from '../state/scope.ts'
 import { takeInput } from './steps/take-input.ts'
 
+/** While it is made. */
+type Made<T> = { -readonly [field in keyof T]: T[field] }
+
 /** A call as it comes to the pipeline. Everything of it is Handrail's own. `origin` is that of a request that names none. */
 export function toCall(
   request: CallRequest,
@@ -15,7 +18,7 @@ export function toCall(
   const { origin = about.origin } = request
   const id = newId('call', about.now)
   const rawId = toRawId(request.id)
-  const call: Call = {
+  const call: Made<Call> = {
     id,
     toolCallId: rawId ?? id,
     tool: request.tool,
@@ -25,14 +28,15 @@ export function toCall(
     session: about.session.id,
     origin: origins.includes(origin) ? origin : about.origin,
     at: about.now,
-    ...(request.idempotencyKey !== undefined && { idempotencyKey: request.idempotencyKey }),
-    ...(request.consent !== undefined && { consent: request.consent }),
-    ...(request.model !== undefined && isPlainObject(request.model) && { model: copyModel(request.model) }),
-    ...(isTraceParent(request.trace) && { trace: request.trace }),
-    ...(isCounterpart(request.counterpart) && { counterpart: toCounterpart(request.counterpart) }),
-    ...(typeof request.rawName === 'string' && { rawName: request.rawName.slice(0, longestId) }),
-    ...(rawId !== undefined && { rawId }),
   }
+  const { idempotencyKey, consent, model, trace, counterpart, rawName } = request
+  if (idempotencyKey !== undefined) call.idempotencyKey = idempotencyKey
+  if (consent !== undefined) call.consent = consent
+  if (model !== undefined && isPlainObject(model)) call.model = copyModel(model)
+  if (isTraceParent(trace)) call.trace = trace
+  if (isCounterpart(counterpart)) call.counterpart = toCounterpart(counterpart)
+  if (typeof rawName === 'string') call.rawName = rawName.slice(0, longestId)
+  if (rawId !== undefined) call.rawId = rawId
   return call
 }
 

@@ -109,7 +109,7 @@ class Watch implements RunWatch {
       const clear = (): void => {
         limit.stop()
         outer?.removeEventListener('abort', onAbort)
-        listeners.delete(onEnding)
+        listeners.remove(listening)
       }
       const end = (why: RunEnd): void => {
         clear()
@@ -124,7 +124,7 @@ class Watch implements RunWatch {
       }
       limit.start(timeoutMs, () => end('timeout'))
       outer?.addEventListener('abort', onAbort, { once: true })
-      listeners.add(onEnding)
+      const listening = listeners.add(onEnding)
       returned.then(
         (value) => {
           if (limit.isOverdue) this.#ended = 'timeout'

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { TimeLimit } from './time-limit.ts'
 
@@ -85,7 +86,7 @@ test('a call that is over cannot be held, and leaves no timer behind (MCP-1)', (
   expect([limit.heldMs, endedAt()]).toEqual([1000, undefined])
 })
 
-test('a question keeps the process alive while its call runs, and not after a tool that returned at once (MCP-1)', () => {
+test('a question keeps the process alive while its call runs, and not after a tool that returned at once (MCP-1)', async () => {
   vi.useRealTimers()
   const count = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
   const before = count()
@@ -95,7 +96,23 @@ test('a question keeps the process alive while its call runs, and not after a to
   limit.start(900_000, () => {})
   expect(count()).toBe(before + 1)
   letGo()
+  await setImmediate()
   expect(count()).toBe(before + 1)
   limit.stop()
   expect(count()).toBe(before)
+})
+
+test('what ends before the event loop turns starts no timer, and what the loop was kept from counts', async () => {
+  const { limit } = startLimit(60_000)
+  limit.stop()
+  expect(vi.getTimerCount()).toBe(1)
+  vi.runAllTimers()
+  expect(vi.getTimerCount()).toBe(0)
+  vi.useRealTimers()
+  const busy = new TimeLimit(Date.now)
+  const ended = new Promise<void>((resolve) => busy.start(20, resolve))
+  const until = performance.now() + 30
+  while (performance.now() < until);
+  expect(busy.isOverdue).toBe(true)
+  await ended
 })

@@ -1,10 +1,14 @@
+import { onNextTurn, takeBack, type OnNextTurn } from '../../kit/time/on-next-turn.ts'
+
 /** A call that holds its limit more often than this does not want to end. */
 const maxHolds = 16
+
+const none: ReadonlySet<NodeJS.Timeout> = new Set()
 
 /** Milliseconds of a monotonic clock. */
 export type Tick = () => number
 
-/** The time limit of one run. It stands still while anybody holds it. */
+/** The time limit of one run. It stands still while anybody holds it. What ends before the event loop turns costs it no timer. */
 export class TimeLimit {
   readonly #tick: Tick
   /** Set from start to stop. */
@@ -12,11 +16,13 @@ export class TimeLimit {
   #isOver = false
   /** Runs only while the limit is not held. */
   #timer: NodeJS.Timeout | undefined
+  /** Starts the timer. Set until the event loop turns. */
+  #arming: OnNextTurn | undefined
   #leftMs = 0
   #runsSince = 0
   #holds = 0
   /** Those that stand, with what lets each go in the end. */
-  readonly #held = new Set<NodeJS.Timeout>()
+  #held: ReadonlySet<NodeJS.Timeout> = none
   #heldSince = 0
   #heldMs = 0
 
@@ -37,11 +43,11 @@ export class TimeLimit {
   stop(): void {
     this.#isOver = true
     this.#onEnd = undefined
-    clearTimeout(this.#timer)
+    this.#disarm()
     if (this.#held.size === 0) return
     this.#heldMs = this.heldMs
     for (const timer of this.#held) clearTimeout(timer)
-    this.#held.clear()
+    this.#held = none
   }
 
   /**
@@ -54,12 +60,14 @@ export class TimeLimit {
     if (this.#held.size === 0) this.#stand()
     const letGo = (): void => {
       clearTimeout(timer)
-      if (this.#held.delete(timer) && this.#held.size === 0) this.#goOn()
+      if (!this.#held.has(timer)) return
+      this.#held = new Set([...this.#held].filter((each) => each !== timer))
+      if (this.#held.size === 0) this.#goOn()
     }
     const timer = setTimeout(letGo, longestMs)
     // A tool that returns at once starts no limit, and what it left behind keeps no process alive.
     if (this.#onEnd === undefined) timer.unref()
-    this.#held.add(timer)
+    this.#held = new Set([...this.#held, timer])
     return letGo
   }
 
@@ -81,7 +89,7 @@ export class TimeLimit {
   #stand(): void {
     this.#heldSince = this.#tick()
     if (this.#onEnd === undefined) return
-    clearTimeout(this.#timer)
+    this.#disarm()
     this.#leftMs = Math.max(0, this.#leftMs - (performance.now() - this.#runsSince))
   }
 
@@ -92,6 +100,15 @@ export class TimeLimit {
 
   #run(onEnd: () => void): void {
     this.#runsSince = performance.now()
-    this.#timer = setTimeout(onEnd, this.#leftMs)
+    this.#arming = onNextTurn(() => {
+      this.#arming = undefined
+      this.#timer = setTimeout(onEnd, Math.max(0, this.#leftMs - (performance.now() - this.#runsSince)))
+    })
+  }
+
+  #disarm(): void {
+    if (this.#arming !== undefined) takeBack(this.#arming)
+    else clearTimeout(this.#timer)
+    this.#arming = undefined
   }
 }

@@ -10,6 +10,7 @@ import type { Hooked } from '../state/call-state.ts'
 import { saidDigest } from '../state/said-digest.ts'
 import type { CallScope } from '../state/scope.ts'
 import type { Asked } from './asked.ts'
+import { toReach } from './to-reach.ts'
 import { toRequest } from './to-request.ts'
 
 /** Keeps what is asked in the store, as evidence may keep it: what the policy obliges to hide is hidden. Rejects if the store does not take it. */
@@ -21,6 +22,7 @@ export function keepQuestion(asked: Asked, scope: CallScope, returns: Returns): 
   )
   return tenant.approvals.ask({
     request,
+    reach: toReach(asked.hooked, scope),
     subject: subjectOf(asked.hooked, scope),
     digest: asked.digest,
     needed: tenant.policy.approvalsNeeded(askedNow(asked.hooked.registered, scope)),

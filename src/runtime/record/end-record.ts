@@ -1,24 +1,35 @@
 import type { EndRecord, EventName } from '../../contract/evidence.ts'
 import type { ToolResult } from '../../contract/base/result.ts'
 import { digest } from '../../kit/json/digest.ts'
-import type { CallScope } from '../state/scope.ts'
+import { membersText } from '../../kit/json/members-text.ts'
+import type { CallScope, SessionState } from '../state/scope.ts'
 
-/** The end record of a call whose result is kept as `body`. */
-export function toEndRecord(
+interface About {
+  scope: CallScope
+  now: number
+  bytesIn: number
+  outlived: boolean
+  spent: EndRecord['spent']
+  approval: EndRecord['approval']
+  counterpart?: EndRecord['counterpart']
+}
+
+/** The end of a call whose result is kept as `body`, with its text. */
+export function toEnd(
   result: ToolResult,
   body: string,
-  about: {
-    scope: CallScope
-    now: number
-    bytesIn: number
-    outlived: boolean
-    spent: EndRecord['spent']
-    approval: EndRecord['approval']
-    counterpart?: EndRecord['counterpart']
-  },
-): EndRecord {
+  about: About,
+): { record: EndRecord; body: string; text: string } {
+  const record = toUsual(result, body, about)
+  const rest = toRest(result, about)
+  const text = toEndText(record, rest, about.scope.session)
+  return { record: Object.assign(record, rest), body, text }
+}
+
+/** What every end has. `toEndText` has it in the same order. */
+function toUsual(result: ToolResult, body: string, about: About): EndRecord {
   const { session } = about.scope
-  const end: EndRecord = {
+  return {
     kind: 'end',
     tenant: session.principal.tenant,
     session: session.id,
@@ -31,6 +42,10 @@ export function toEndRecord(
     bytesOut: body.length,
     durationMs: result.metadata.durationMs,
   }
+}
+
+function toRest(result: ToolResult, about: About): Partial<EndRecord> {
+  const end: Partial<EndRecord> = {}
   if (about.approval !== undefined) end.approval = about.approval
   if (about.outlived) end.outlived = true
   if (about.counterpart !== undefined) end.counterpart = about.counterpart
@@ -41,6 +56,36 @@ export function toEndRecord(
   }
   if (result.artifacts.length > 0) end.artifacts = result.artifacts.map((artifact) => artifact.digest)
   return end
+}
+
+/** What the ends of a session for one tool say alike: up to the id of the call, and from there to its time. */
+interface Alike {
+  readonly head: string
+  readonly middle: string
+}
+
+const known = new WeakMap<SessionState, Map<string, Alike>>()
+
+/** The same text that `JSON.stringify` has for an end. */
+function toEndText(end: EndRecord, rest: Partial<EndRecord>, session: SessionState): string {
+  const { head, middle } = findAlike(end, session)
+  const { call, at, outcome, result, bytesIn, bytesOut, durationMs } = end
+  return `${head}${call}${middle}${at},"outcome":"${outcome}","result":"${result}","bytesIn":${bytesIn},"bytesOut":${bytesOut},"durationMs":${durationMs}${membersText(rest)}}`
+}
+
+/** Names that name no tool are anybody's. */
+const mostNames = 1_000
+
+function findAlike({ kind, tenant, session: id, tool }: EndRecord, session: SessionState): Alike {
+  let ofSession = known.get(session)
+  if (ofSession === undefined) known.set(session, (ofSession = new Map()))
+  let alike = ofSession.get(tool)
+  if (alike === undefined) {
+    if (ofSession.size >= mostNames) ofSession.clear()
+    const head = `{${membersText({ kind, tenant, session: id }).slice(1)},"call":"`
+    ofSession.set(tool, (alike = { head, middle: `"${membersText({ tool })},"at":` }))
+  }
+  return alike
 }
 
 /** What happened, by the outcome of the call. */

@@ -24,7 +24,7 @@ export function redactorOf(registered: Registered | undefined, scope: CallScope)
   const treatment = treatmentOf(registered, scope)
   if (treatment === undefined) return redactor
   const text = (value: string): string => treatment.text(redactor.text(value))
-  return { ...redactor, text, json: (value) => mapTexts(value, text) }
+  return { ...redactor, text, json: (value) => mapTexts(value, text), mayHold: () => true }
 }
 
 /** The same for bytes that are read one letter a byte, as a stream of them is. The treatment reads them as UTF-8. */
@@ -38,7 +38,7 @@ export function byteRedactorOf(registered: Registered | undefined, scope: CallSc
     const treated = treatment.text(read)
     return treated === read ? clean : Buffer.from(treated).toString('latin1')
   }
-  return { ...redactor, text, json: (value) => mapTexts(value, text) }
+  return { ...redactor, text, json: (value) => mapTexts(value, text), mayHold: () => true }
 }
 
 /** The error with its texts redacted; its code is ours and stays. */

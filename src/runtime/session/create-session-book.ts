@@ -144,7 +144,8 @@ function openKept(
     }),
     skills: createKeptSkills(tenant, name, kept),
     found: createKeptFound(name, { tenant, store, parts: kept.parts }),
-    forget: () => store.append([], { facts: kept.parts().map((part) => without(toFact(tenant, part))) }),
+    forget: async () =>
+      store.append([], { facts: kept.parts().map((part) => without(toFact(tenant, part))) }),
   }
 }
 
@@ -327,5 +328,5 @@ function createSweep(kept: () => SessionParts): (time: number) => FactChange[] {
 
 /** A yes that is lost is asked for anew; a restriction that is lost counts in this process all the same. */
 function write(facts: readonly FactChange[], { store, logError }: SessionBookSurroundings): void {
-  if (facts.length > 0) store.append([], { facts }).catch(logError)
+  if (facts.length > 0) store.append([], { facts })?.catch(logError)
 }

@@ -2,6 +2,7 @@ import type { CallRequest } from '../../contract/call-request.ts'
 import type { RuntimeEvent } from '../../contract/events.ts'
 import type { ObservedCalls } from '../../contract/observed.ts'
 import type { Session } from '../../contract/runtime.ts'
+import { Bag } from '../../kit/bag.ts'
 import { copyJson } from '../../kit/json/copy-json.ts'
 import { once } from '../../kit/time/once.ts'
 import { endAllObserved, endObserved } from '../call/end-observed.ts'
@@ -33,7 +34,7 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
   const signal = joinSignals(seed.parent?.signal, seed.signal)
   const children = new Set<Session>()
   const listeners = new Set<(event: RuntimeEvent) => void>()
-  const endings: { closed: boolean } & Endings = { closed: false, aborted: new Map(), listeners: new Set() }
+  const endings: { closed: boolean } & Endings = { closed: false, aborted: new Map(), listeners: new Bag() }
   const made = { opened: () => session, parts: () => parts }
   const state = createSessionState({ seed, view, signal, listeners, endings, ...made })
   const delivery = createDelivery(seed.deliverables, () => seed.tenant())
@@ -102,7 +103,7 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     close: ({ forget = false } = {}) => (forget ? closeAndForget(state, close, seed.kept) : close()),
   }
   seed.parent?.children.add(session)
-  if (seed.kept !== undefined || seed.id !== undefined) adoptJobs(calls.scope())
+  if (seed.kept !== undefined || seed.id !== undefined) adopt(calls)
   const hold: Family['hold'] = (agent) => holdAgent(agent, toHolder(agent.tool, calls.scope()))
   return { session, family: { ...toFamily(seed, state, view), signal, children, hold } }
 }
@@ -116,6 +117,12 @@ async function closeAndForget(
   for (const job of jobs.list()) job.stop('the session was forgotten')
   await close()
   await kept?.forget()
+}
+
+/** Goes on with jobs from before, which a stop reaches as others. */
+function adopt(calls: SessionCalls): void {
+  adoptJobs(calls.scope())
+  calls.watch()
 }
 
 /** What holds an agent as a job of the session. */

@@ -2,10 +2,12 @@ import type { Call } from '../../contract/base/call.ts'
 import type { CallError } from '../../contract/base/errors.ts'
 import type { ToolResult } from '../../contract/base/result.ts'
 import type { CallRequest } from '../../contract/call-request.ts'
+import { Bag, type InBag } from '../../kit/bag.ts'
 import { callError } from '../../kit/result/call-error.ts'
 import { runCall } from '../call/pipeline.ts'
 import { record } from '../call/steps/record.ts'
-import { toCall, toRawId } from '../call/to-call.ts'
+import { toCall } from '../call/to-call.ts'
+import { abortCalls } from './abort-calls.ts'
 import { partOf, type Requested } from '../state/part-of.ts'
 import { halt, startCall, type Called, type CallerOptions, type Halted } from '../state/call-state.ts'
 import type { Endings } from '../state/endings.ts'
@@ -13,13 +15,14 @@ import type { CallScope, SessionState, TenantContext } from '../state/scope.ts'
 import type { InTurn } from '../turn/turn.ts'
 import { followCall } from '../keep/long/follow-call.ts'
 import { joinSignals } from './join-signals.ts'
+import { toWorker } from './to-worker.ts'
 import type { SessionSeed } from './session-seed.ts'
 
 /** The calls of a session: those that run, and how each begins and ends. */
 export interface SessionCalls {
   /** How many were made. */
   readonly made: number
-  readonly running: ReadonlySet<Call>
+  readonly running: Bag<Call>
   /** The context of now. A call keeps the one it starts with. */
   scope(): CallScope
   start(
@@ -37,6 +40,8 @@ export interface SessionCalls {
   /** A call that an agent runs itself, which counts as one of the session. `keeps` says whether its question waits in the store. */
   observed(request: CallRequest, keeps: boolean): Called
   abort(id: string, reason: string | undefined): boolean
+  /** Lets a stop reach what runs, jobs too; each call that starts does. */
+  watch(): void
   /** Resolves when none runs. */
   settled(): Promise<void>
 }
@@ -65,13 +70,14 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
   const { seed, session, signal, onStart, onIdle } = options
   const { endings } = session
   const first = seed.tenant()
-  const running = new Set<Call>()
+  const running = new Bag<Call>()
   let made = 0
   let idle: (() => void) | undefined
   const scope = createScope(seed, session)
-  const settle = (call: Call, result: ToolResult): ToolResult => {
-    running.delete(call)
-    endings.aborted.delete(call.id)
+  const worker = toWorker(session, running)
+  const settle = (call: InBag<Call>, result: ToolResult): ToolResult => {
+    running.remove(call)
+    endings.aborted.delete(call.thing.id)
     if (running.size > 0) return result
     onIdle()
     idle?.()
@@ -84,12 +90,7 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
     return call
   }
   const toCalled = (call: Call, request: CallRequest): Called =>
-    startCall(call, first.tick(), {
-      signal,
-      place: undefined,
-      ...neverParks,
-      ...toCallerOptions(request, seed),
-    })
+    startCall(call, first.tick(), { ...toWithin(request, { seed, signal }), ...comesBackForNothing })
   const look = (asked: CallRequest, origin: Call['origin'] = 'api'): Called => {
     const request = withShownName(asked, session, scope().tenant)
     return toCalled(toCall(request, { origin, session, now: first.now() }), asked)
@@ -104,16 +105,14 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
       const isLast = request[partOf]?.segment?.isLast === true
       const own = isLast ? afterAll(scope()) : scope()
       const call = begin(request, origin, own)
-      running.add(call)
+      const place = running.add(call)
       onStart()
-      const settled = (result: ToolResult) => settle(call, result)
-      const called = startCall(call, own.tenant.tick(), {
-        ...toWithin(request, inTurn),
-        signal: isLast ? request.signal : joinSignals(signal, inTurn?.signal, request.signal),
-        ...toCallerOptions(request, seed),
-      })
+      own.tenant.stops.add(worker)
+      const settled = (result: ToolResult) => settle(place, result)
+      const within = isLast ? request.signal : joinSignals(signal, inTurn?.signal, request.signal)
+      const called = startCall(call, own.tenant.tick(), toWithin(request, { inTurn, seed, signal: within }))
       if (endings.closed && !isLast)
-        return record(closedStop(called, seed.isRuntimeClosed()), own).then(settled)
+        return recordEnd(closedStop(called, seed.isRuntimeClosed()), own).then(settled)
       const ended = runCall(called, own).then(settled, async (cause: unknown) =>
         settled(await recordDefect(called, cause, own)),
       )
@@ -122,9 +121,9 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
     async skip(request, end) {
       const own = scope()
       const called = toCalled(begin(request, 'llm', own), request)
-      if (endings.closed) return record(closedStop(called, seed.isRuntimeClosed()), own)
+      if (endings.closed) return recordEnd(closedStop(called, seed.isRuntimeClosed()), own)
       return Promise.resolve(typeof end === 'function' ? end(called, own) : halt('find', called, end))
-        .then((halted) => record(halted, own))
+        .then((halted) => recordEnd(halted, own))
         .catch((cause: unknown) => recordDefect(called, cause, own))
     },
     look,
@@ -133,24 +132,11 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
       return { ...look(request, 'llm'), parks: keeps && 'anew' }
     },
     abort: (id, reason) => abortCalls(running, endings, { id, reason }),
+    watch: () => seed.tenant().stops.add(worker),
     async settled() {
       if (running.size > 0) await new Promise<void>((resolve) => (idle = resolve))
     },
   }
-}
-
-/** Whether one of these calls has this id, of Handrail or of the provider. */
-function abortCalls(
-  running: ReadonlySet<Call>,
-  { aborted, listeners }: Endings,
-  { id, reason }: { id: string; reason: string | undefined },
-): boolean {
-  const found = [...running].filter((call) => call.id === id || call.toolCallId === toRawId(id))
-  for (const call of found) {
-    aborted.set(call.id, reason)
-    for (const listener of listeners) listener(call.id)
-  }
-  return found.length > 0
 }
 
 /** The scope of now: the same object for as long as nothing changed. */
@@ -163,13 +149,19 @@ function createScope(seed: SessionSeed, session: SessionState): () => CallScope 
   }
 }
 
-/** What a turn, and the call that it is a part of, say of a call. */
+/** What a call, its turn, its session and the call that it is a part of say of it. */
 function toWithin(
   request: Returning,
-  inTurn: (InTurn & Pick<CallerOptions, 'parks'>) | undefined,
-): Pick<Called, 'place' | 'parks' | 'answers' | 'goesOn' | 'partOf'> {
+  { inTurn, seed, signal }: Surrounding,
+): CallerOptions & Pick<Called, 'place' | 'signal'> {
   return {
+    signal,
     place: inTurn?.place,
+    // Whom the session asks, if the call does not say.
+    approve: request.approve ?? seed.approver,
+    elicit: request.elicit ?? seed.elicit,
+    onProgress: request.onProgress,
+    caller: request.caller,
     parks: inTurn?.parks ?? false,
     answers: request[answers],
     goesOn: request[goesOn],
@@ -177,9 +169,15 @@ function toWithin(
   }
 }
 
+interface Surrounding {
+  readonly inTurn?: (InTurn & Pick<CallerOptions, 'parks'>) | undefined
+  readonly seed: SessionSeed
+  readonly signal: AbortSignal | undefined
+}
+
 /** For what ends work of a session that is over, or about to be. */
 function afterAll({ tenant, session }: CallScope): CallScope {
-  const endings: Endings = { closed: false, aborted: new Map(), listeners: new Set() }
+  const endings: Endings = { closed: false, aborted: new Map(), listeners: new Bag() }
   return { tenant, session: Object.create(session, { endings: { value: endings } }) }
 }
 
@@ -194,16 +192,8 @@ function withShownName(
   return { ...request, tool: redactor.text(tool) }
 }
 
-const neverParks = { parks: false, answers: undefined } as const
-
-/** Whom the session asks, where the call does not say. */
-function toCallerOptions(
-  request: CallRequest,
-  { approver, elicit }: SessionSeed,
-): Omit<CallerOptions, 'parks' | 'answers' | 'goesOn' | 'partOf'> {
-  const { onProgress, caller } = request
-  return { approve: request.approve ?? approver, elicit: request.elicit ?? elicit, onProgress, caller }
-}
+/** Of a call that is only looked at, or ends at once. */
+const comesBackForNothing = { answers: undefined, goesOn: undefined, partOf: undefined } as const
 
 /** A call of a session that is over. */
 export function closedStop(called: Called, isRuntimeClosed: boolean): Halted {
@@ -218,7 +208,12 @@ export function closedStop(called: Called, isRuntimeClosed: boolean): Halted {
  * and took is ended and given back with it.
  */
 function recordDefect(called: Halted['state'], cause: unknown, scope: CallScope): Promise<ToolResult> {
-  return record(toDefect(called, cause, scope), scope)
+  return recordEnd(toDefect(called, cause, scope), scope)
+}
+
+/** Whatever is thrown on the way rejects. */
+async function recordEnd(halted: Halted, scope: CallScope): Promise<ToolResult> {
+  return record(halted, scope)
 }
 
 /** The same, before it is recorded. */

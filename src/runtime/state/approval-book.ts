@@ -5,6 +5,7 @@ import type { FactChange } from '../../contract/store.ts'
 /** What is to be asked of a person, and kept until they answer. */
 export interface NewQuestion {
   readonly request: PendingApproval['request']
+  readonly reach: PendingApproval['reach']
   /** What makes two calls the same for the person who answers: principal, tool and input. Keyed. */
   readonly subject: string
   /** Names all that the answer is bound to. Keyed. */

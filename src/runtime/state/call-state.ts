@@ -176,12 +176,19 @@ type AdmitFields = {
 }
 
 /** A tool that ended because it was told to, and what it managed to give. */
-export type AbortedRun = { readonly error: CallError; readonly reason: string }
+export type AbortedRun = {
+  readonly error: CallError
+  readonly reason: string
+  /** Why a person wanted it. */
+  readonly said?: string | undefined
+}
 
 /** Everything of a result that comes from the tool, within its bounds and free of secrets. */
 export type Output = {
   readonly content: readonly ContentBlock[]
   readonly data: Json | undefined
+  /** Its JSON text, if that is known. */
+  readonly dataText?: string
   readonly summary: string
   readonly artifacts: readonly Artifact[]
   readonly error: CallError | undefined

@@ -25,6 +25,8 @@ import type { Todo } from '../../contract/services/todo.ts'
 import type { ToolDefinition } from '../../contract/tool/tool.ts'
 import type { ArtifactStore, Store } from '../../contract/store.ts'
 import type { Redactor } from '../../kit/secrets/redact.ts'
+import type { PauseBook } from '../stops/pause-book.ts'
+import type { WorkBook } from '../stops/work-book.ts'
 import type { BudgetPlan } from './budget-state.ts'
 import type { SessionCounts } from './family.ts'
 import type { ApprovalBook } from './approval-book.ts'
@@ -69,6 +71,8 @@ export interface TenantContext {
   readonly obligations: Obligations | undefined
   readonly consents: ConsentBook
   readonly approvals: ApprovalBook
+  /** What is paused, and what runs. */
+  readonly stops: Pick<PauseBook, 'find'> & Pick<WorkBook, 'add'>
   readonly sessions: SessionBook
   readonly sandbox: Sandbox
   readonly isolates: Isolates

@@ -130,7 +130,7 @@ async function runIn(
   { isolation, means, layer, onHold }: RunningIn,
 ): Promise<CommandOutcome> {
   const program = prepareProgram(reach, command)
-  using egress = command.dryRun === true ? undefined : await openEgress(reach, means)
+  using egress = command.dryRun === true ? undefined : await openEgress(reach, means, command.onRefused)
   const over = new AbortController()
   const signals = [command.signal, ...reach.signals(), over.signal]
   const { plan, env } = await planSandbox(reach, {

@@ -35,7 +35,11 @@ export interface Egress extends Disposable {
  * Opens the way from a sandbox, whose network is its own loopback, to the hosts that the profile covers: a bridge inside, a proxy here
  * that judges, and between them a socket that only the user of the sandbox can reach. Undefined if the profile covers none.
  */
-export async function openEgress(reach: Reach, means: Means): Promise<Egress | undefined> {
+export async function openEgress(
+  reach: Reach,
+  means: Means,
+  onRefused?: (host: string) => void,
+): Promise<Egress | undefined> {
   if (reach.profile.hosts.length === 0) return undefined
   const node = findNode(means)
   const folder = makeFolder(means.user)
@@ -45,6 +49,7 @@ export async function openEgress(reach: Reach, means: Means): Promise<Egress | u
     let isGreeted = false
     const proxy = await reach.openProxy({
       path: socket,
+      onRefused,
       onGreeting() {
         isGreeted = true
         // The sandbox has it by now: no other process shall find it.

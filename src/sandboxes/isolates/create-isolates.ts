@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import type {
   IsolatedProgram,
   Isolates,
@@ -7,6 +7,7 @@ import type {
   RunningProgram,
 } from '../../contract/services/isolates.ts'
 import type { FromThread, ThreadReady, ToThread } from './messages.ts'
+import { startThread } from '../../kit/start-thread.ts'
 
 /** Threads that are kept for the next program of their tenant. */
 const mostIdle = 2
@@ -74,7 +75,7 @@ export function createIsolates(): Isolates {
 }
 
 function startWorker(): Worker {
-  return new Worker(findWorker(), {
+  return startThread(findWorker(), {
     env: {},
     execArgv: ['--disable-warning=ExperimentalWarning'],
     stdout: true,
@@ -178,5 +179,5 @@ function toFailed(error: unknown, { bounds }: IsolatedProgram): ProgramState {
 /** Beside this file, or where the build puts it. */
 function findWorker(): URL {
   const here = import.meta.url
-  return new URL(here.endsWith('.ts') ? './isolate-worker.ts' : '../workers/isolate-worker.js', here)
+  return new URL(here.endsWith('.ts') ? './isolate-worker.ts' : '../workers/isolate-worker.cjs', here)
 }

@@ -6,20 +6,20 @@ import type { FromThread, ThreadReady, ToThread } from './messages.ts'
 // A program reads no clock and no zone of the machine.
 Date.prototype.getTimezoneOffset = () => 0
 
-const loadNext = await loadEngine()
-const makeEngine = async () => readyEngine(await loadNext())
+const loaded = loadEngine()
+const makeEngine = async () => readyEngine(await (await loaded)())
 /** Made ahead, so that a program starts at once. None is used twice. */
 let next = makeEngine()
 let room: EngineRoom | undefined
-await next
-parentPort?.postMessage({ type: 'ready' } satisfies ThreadReady)
+void next.then(() => {
+  parentPort?.postMessage({ type: 'ready' } satisfies ThreadReady)
+  parentPort?.on('message', (told: ToThread) => void follow(told))
+})
 
 const say = (said: FromThread): void => {
   if (said.type !== 'calls') room = undefined
   parentPort?.postMessage(said)
 }
-
-parentPort?.on('message', (told: ToThread) => void follow(told))
 
 async function follow(told: ToThread): Promise<void> {
   if (told.type === 'replies') {

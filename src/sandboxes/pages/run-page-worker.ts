@@ -1,6 +1,6 @@
-import { Worker } from 'node:worker_threads'
 import { tooMuch } from './check-shape.ts'
 import type { ConvertedPage, Page } from './page.ts'
+import { startThread } from '../../kit/start-thread.ts'
 
 const megabytes = 512
 
@@ -12,7 +12,7 @@ export async function runPageWorker(
   page: Page,
   { timeoutMs, signals }: { timeoutMs: number; signals: readonly AbortSignal[] },
 ): Promise<ConvertedPage> {
-  const worker = new Worker(findWorker(), {
+  const worker = startThread(findWorker(), {
     workerData: page,
     env: {},
     execArgv: [],
@@ -40,7 +40,7 @@ export async function runPageWorker(
 /** Beside this file, or where the build puts it. */
 function findWorker(): URL {
   const here = import.meta.url
-  return new URL(here.endsWith('.ts') ? './page-worker.ts' : '../workers/page-worker.js', here)
+  return new URL(here.endsWith('.ts') ? './page-worker.ts' : '../workers/page-worker.cjs', here)
 }
 
 function toFailure(error: Error): Error {

@@ -1,5 +1,5 @@
 import { lstatSync, rmSync } from 'node:fs'
-import { opendir, readdir, realpath } from 'node:fs/promises'
+import { readdir, realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -51,31 +51,52 @@ export function takeUntold(isMine: (path: string) => boolean): readonly string[]
 async function sweep(folder: string): Promise<void> {
   const real = await realpath(folder)
   const end = performance.now() + patience
-  // What another process writes and removes during one look may be seen under none of its names.
   for (let quiet = 0; quiet < 2 && performance.now() < end;) {
-    quiet = (await findOthersAtWork(real)) ? 0 : quiet + 1
+    // A note that another process takes, which renames it, may be missing in one list, and is in the other. Elsewhere no notes stand.
+    const first = await listOurs(real)
+    const lists = [first, real === notesFolder ? await listOurs(real) : first] as const
+    const isAtWork = await findOthersAtWork(lists)
+    if (lists.every(({ notes }) => notes.length === 0)) return
+    // What another process writes and removes during one look may be seen under none of its names.
+    quiet = isAtWork ? 0 : quiet + 1
     if (quiet === 0) await sleep(10)
   }
 }
 
-/** Does what is asked for in a folder. Returns whether another process took a part of it and is not done. */
-async function findOthersAtWork(folder: string): Promise<boolean> {
-  let isAtWork = await recoverLandings(folder)
-  for await (const entry of await opendir(folder)) {
-    const path = join(folder, entry.name)
-    const noted = markOfNote(path)
-    const mark = ownName.exec(entry.name)?.[1]
-    if (noted !== undefined) isAtWork = !obey(path, noted) || isAtWork
-    else if (mark !== undefined && isOver(mark)) remove(path)
+/** What processes wrote in a folder, each with what it is known by. */
+interface Ours {
+  readonly notes: readonly string[]
+  readonly folders: readonly { readonly path: string; readonly mark: string }[]
+}
+
+async function listOurs(folder: string): Promise<Ours> {
+  const notes: string[] = []
+  const folders: Ours['folders'][number][] = []
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith('handrail-')) continue
+    const path = join(folder, name)
+    const [, mark] = ownName.exec(name) ?? []
+    if (markOfNote(path) !== undefined) notes.push(path)
+    else if (mark !== undefined) folders.push({ path, mark })
   }
+  return { notes, folders }
+}
+
+/** Does what is asked for in a folder, as two lists of it show it. Returns whether another process took a part of it and is not done. */
+async function findOthersAtWork([first, second]: readonly [Ours, Ours]): Promise<boolean> {
+  let isAtWork = await recoverLandings(first.notes, second.notes)
+  for (const path of second.notes) {
+    const mark = markOfNote(path)
+    if (mark !== undefined) isAtWork = !obey(path, mark) || isAtWork
+  }
+  for (const { path, mark } of second.folders) if (isOver(mark)) remove(path)
   return isAtWork
 }
 
 /** Takes back what killed processes were landing, before what they had not finished is removed. Returns whether another process does a part of it. */
-async function recoverLandings(folder: string): Promise<boolean> {
+async function recoverLandings(first: readonly string[], second: readonly string[]): Promise<boolean> {
   let isAtWork = false
-  for (const name of await readdir(folder)) {
-    const path = join(folder, name)
+  for (const path of first) {
     const mark = markOfNote(path)
     if (mark === undefined || !isLandingNote(path)) continue
     if (lstatSync(path, { throwIfNoEntry: false })?.uid !== process.geteuid?.()) continue
@@ -84,7 +105,7 @@ async function recoverLandings(folder: string): Promise<boolean> {
     else if ((await recoverLanding(path).catch(() => [])) === undefined) isAtWork = true
   }
   // A note that another process took during the first look was perhaps seen under neither of its names.
-  return isAtWork || (await readdir(folder)).some((name) => isTakenByOther(join(folder, name)))
+  return isAtWork || second.some(isTakenByOther)
 }
 
 function isTakenByOther(path: string): boolean {

@@ -1,7 +1,8 @@
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { noSandbox } from '../bubblewrap/sandbox-fault.ts'
 import type { SandboxRules } from './sandbox-rules.ts'
 import type { WriterAsk, WriterWords } from './writer-words.ts'
+import { startThread } from '../../kit/start-thread.ts'
 
 /** Has sandboxes written in a thread of its own. Close it. */
 export interface SandboxWriter {
@@ -66,7 +67,7 @@ async function awaited<T>(pen: Pen, work: (pen: Pen) => Promise<T>): Promise<T> 
 const systemPath = '/usr/bin:/bin:/usr/sbin:/sbin'
 
 function openPen(onEnd: () => void): Pen {
-  const worker = new Worker(findWorker(), {
+  const worker = startThread(findWorker(), {
     env: { PATH: systemPath },
     execArgv: [],
     stdout: true,
@@ -100,5 +101,5 @@ function notWritten(why: string) {
 /** Beside this file, or where the build puts it. */
 function findWorker(): URL {
   const here = import.meta.url
-  return new URL(here.endsWith('.ts') ? './writer-worker.ts' : '../workers/sandbox-writer.js', here)
+  return new URL(here.endsWith('.ts') ? './writer-worker.ts' : '../workers/sandbox-writer.cjs', here)
 }

@@ -1,4 +1,6 @@
+import type * as ripgrep from '@vscode/ripgrep'
 import { ToolFailure } from '../../contract/base/errors.ts'
+import { importPackage } from '../../kit/import-package.ts'
 import { findProgram } from '../programs/find-program.ts'
 
 /**
@@ -20,7 +22,7 @@ export async function findRipgrep(path: string, packaged = packagedRipgrep): Pro
 
 async function packagedRipgrep(): Promise<string | undefined> {
   try {
-    return (await import('@vscode/ripgrep')).rgPath
+    return (await importPackage<typeof ripgrep>('@vscode/ripgrep')).rgPath
   } catch {
     // Not installed, or without a binary for this machine: then the system's own has to do.
     return undefined

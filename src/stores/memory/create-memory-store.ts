@@ -3,11 +3,13 @@ import { readRecord } from '../../kit/result/read-record.ts'
 import type { StoredRecord } from '../../contract/evidence.ts'
 import type { Changes, Entry, RecordQuery, Store } from '../../contract/store.ts'
 import { newId } from '../../kit/new-id.ts'
+import { countEnds } from './count-ends.ts'
 import { createMemoryBudgets } from './memory-budgets.ts'
 import { createMemoryChain, type MemoryChain } from './memory-chain.ts'
 import { createMemoryDocuments } from './memory-documents.ts'
 import { createMemoryFacts } from './memory-facts.ts'
 import { createMemoryKeys } from './memory-keys.ts'
+import { textFilter } from './text-filter.ts'
 import { isFinding, secondFinding } from '../refusals.ts'
 import { createKeyedDigest, newSecret } from '../keyed-digest.ts'
 import { prepareEntry, type PreparedEntry } from '../prepare-entry.ts'
@@ -43,6 +45,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
       chains.set(tenant, (chain = createMemoryChain({ tenant, maxRecords, maxCharacters })))
     return chain
   }
+  const isNeeded = ({ call }: StoredRecord): boolean => open.has(call) || keys.needs(call, now())
   const write = (entries: readonly Entry[], changes: Changes | undefined): void => {
     if (closed) throw failure('The store (memory) is closed and takes no more records.')
     // Nothing is written unless all of it can be.
@@ -71,10 +74,10 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     writer,
     durable: false,
     readOnly: undefined,
-    async append(entries, changes) {
-      write(entries, changes)
-    },
+    append: (entries, changes) => rejecting(() => write(entries, changes)),
     records: (query) => selectRecords(chains, query),
+    countEnds: ({ tenant, since, until }) =>
+      countEnds(selectRecords(chains, { tenant, kind: 'end', since }), until),
     tenants: () => [...chains.keys()].sort(),
     head: (tenant) => chains.get(tenant)?.head(),
     digest: createKeyedDigest(newSecret()),
@@ -91,7 +94,12 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     reserve: (request) => budgets.reserve(request),
     refund: (call) => budgets.refund(call),
     balance: (account) => budgets.balance(account),
-    prune: (before) => pruneBodies(chains, before, ({ call }) => open.has(call) || keys.needs(call, now())),
+    countPrunable: ({ tenant, at }) =>
+      sumOf(
+        chainsOf(chains, tenant),
+        (chain) => [...chain.records(0, false)].filter(isOld(at, isNeeded)).length,
+      ),
+    prune: ({ tenant, at }) => sumOf(chainsOf(chains, tenant), (chain) => chain.prune(isOld(at, isNeeded))),
     async close() {
       closed = true
     },
@@ -113,6 +121,7 @@ function refuseSecondFindings(
   entries: readonly PreparedEntry[],
   chains: ReadonlyMap<string, MemoryChain>,
 ): void {
+  if (!entries.some(({ record }) => isFinding(record))) return
   const found = new Set<string>()
   for (const { record, call } of entries) {
     if (!isFinding(record)) continue
@@ -128,6 +137,7 @@ function* selectRecords(
   query: RecordQuery,
 ): IterableIterator<StoredRecord> {
   const { tenant, session, call, kind, after = 0, before = Infinity, newestFirst = false } = query
+  const isOfText = textFilter(query)
   const tenants = tenant === undefined ? [...chains.keys()].sort() : [tenant]
   if (newestFirst) tenants.reverse()
   let left = query.limit ?? Number.POSITIVE_INFINITY
@@ -138,26 +148,38 @@ function* selectRecords(
       if (session !== undefined && record.session !== session) continue
       if ((call !== undefined && record.call !== call) || (kind !== undefined && record.kind !== kind))
         continue
+      if (!isOfText(record)) continue
       left--
       yield record
     }
 }
 
-function pruneBodies(
-  chains: ReadonlyMap<string, MemoryChain>,
-  { tenant, at }: Parameters<Store['prune']>[0],
-  isNeeded: (record: StoredRecord) => boolean,
-): number {
-  let pruned = 0
-  for (const [name, chain] of chains)
-    if (tenant === undefined || name === tenant)
-      pruned += chain.prune((record) => timeOf(record.text) < at && !isNeeded(record))
-  return pruned
+/** Picks what is old and has a body that no call needs any more. */
+function isOld(at: number, isNeeded: (record: StoredRecord) => boolean): (record: StoredRecord) => boolean {
+  return (record) => record.body !== null && timeOf(record.text) < at && !isNeeded(record)
+}
+
+function sumOf(chains: readonly MemoryChain[], count: (chain: MemoryChain) => number): number {
+  return chains.reduce((sum, chain) => sum + count(chain), 0)
+}
+
+function chainsOf(chains: ReadonlyMap<string, MemoryChain>, tenant: string | undefined): MemoryChain[] {
+  return [...chains].flatMap(([name, chain]) => (tenant === undefined || name === tenant ? [chain] : []))
 }
 
 /** When the record with this text was made, in milliseconds since the epoch. */
 function timeOf(text: string): number {
   return readRecord(text).at
+}
+
+/** What is thrown is for those who wait. */
+function rejecting(work: () => void): Promise<never> | undefined {
+  try {
+    work()
+    return undefined
+  } catch (error) {
+    return Promise.reject(error)
+  }
 }
 
 function failure(message: string): ToolFailure {

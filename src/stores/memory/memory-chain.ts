@@ -1,5 +1,5 @@
 import type { StoredRecord } from '../../contract/evidence.ts'
-import { chainLink } from '../../kit/json/digest.ts'
+import { linkText } from '../../kit/json/digest.ts'
 import type { PreparedEntry } from '../prepare-entry.ts'
 
 /** The last records of one tenant, chained. */
@@ -37,14 +37,15 @@ export function createMemoryChain(bounds: {
   }
   return {
     append({ record, call, text, body }) {
-      hash = chainLink(hash, text)
+      const linked = linkText(hash, text)
+      hash = linked.hash
       const stored = {
         tenant,
         sequence: ++sequence,
         kind: record.kind,
         session: record.session,
         call,
-        text,
+        text: linked.text,
         hash,
         body,
       }

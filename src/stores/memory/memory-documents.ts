@@ -39,6 +39,7 @@ export function createMemoryDocuments(): MemoryDocuments {
       return found
     },
     prepare(changes) {
+      if (changes.length === 0) return writeNothing
       const next = new Map<string, { name: Name; text: string | undefined }>()
       for (const change of changes) {
         const { tenant, kind, group, id, value, was } = change
@@ -54,6 +55,8 @@ export function createMemoryDocuments(): MemoryDocuments {
     },
   }
 }
+
+const writeNothing = (): void => {}
 
 interface Found {
   group: string

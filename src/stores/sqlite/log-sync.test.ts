@@ -46,12 +46,13 @@ test('an append is answered once the disk has it, and what comes meanwhile goes 
   await store.append([sampleBegin('a')])
   disk.holds = true
   const answered: string[] = []
-  const append = (call: string) => store.append([sampleBegin(call)]).then(() => answered.push(call))
+  const append = (call: string) =>
+    Promise.resolve(store.append([sampleBegin(call)])).then(() => answered.push(call))
   const first = append('b')
   await turns(3)
   const others = [append('c'), append('d')]
   await turns(3)
-  const nothing = store.append([]).then(() => answered.push('nothing'))
+  const nothing = Promise.resolve(store.append([])).then(() => answered.push('nothing'))
   await turns(3)
   expect([answered, disk.held.length, disk.syncs]).toEqual([[], 1, 2])
   disk.held.shift()?.()
@@ -68,9 +69,9 @@ test('what was appended before a store is closed is on the disk then', async () 
   await store.append([sampleBegin('a')])
   disk.holds = true
   const said: string[] = []
-  const appended = store.append([sampleEnd('a')]).then(() => said.push('appended'))
+  const appended = Promise.resolve(store.append([sampleEnd('a')])).then(() => said.push('appended'))
   await turns(3)
-  const late = store.append([sampleBegin('b')]).then(() => said.push('late'))
+  const late = Promise.resolve(store.append([sampleBegin('b')])).then(() => said.push('late'))
   const closed = store.close().then(() => said.push('closed'))
   await turns(3)
   expect(said).toEqual([])
@@ -93,11 +94,11 @@ test('what is answered early is there for every process at once, and on the disk
   expect(other.documents({ tenant: 'local', kind: 'step' })).toHaveLength(1)
   expect(disk.syncs).toBe(before)
   const said: string[] = []
-  const ended = store.append([sampleEnd('a')]).then(() => said.push('ended'))
+  const ended = Promise.resolve(store.append([sampleEnd('a')])).then(() => said.push('ended'))
   await turns(3)
   // Also while the disk is busy; and a caller that appends nothing waits for it.
   await store.append([], { documents: [step('b')], early: true })
-  const nothing = store.append([]).then(() => said.push('nothing'))
+  const nothing = Promise.resolve(store.append([])).then(() => said.push('nothing'))
   await turns(3)
   expect([said, disk.held.length, disk.syncs]).toEqual([[], 1, before + 1])
   disk.held.shift()?.()
@@ -114,7 +115,9 @@ test('what was answered early is on the disk when the store is closed, and recor
   await store.append([], { documents: [step('a')] })
   disk.holds = true
   const said: string[] = []
-  const begun = store.append([sampleBegin('a')], { early: true }).then(() => said.push('begun'))
+  const begun = Promise.resolve(store.append([sampleBegin('a')], { early: true })).then(() =>
+    said.push('begun'),
+  )
   await turns(3)
   expect(said).toEqual([])
   disk.held.shift()?.()

@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { SetupError } from '../../contract/base/errors.ts'
 import type { RecordQuery } from '../../contract/store.ts'
 import { chainLink } from '../../kit/json/digest.ts'
+import { verifyEvidence } from '../../evidence/chain/verify-evidence.ts'
 import { keyName, shortName } from '../../kit/key-name.ts'
 import { sampleBegin, sampleEnd, sampleInput } from '../../testing/store-checks/sample-records.ts'
 import { migrations } from '../schema.ts'
@@ -107,6 +108,8 @@ test('has a step for every version of the tables, and never changes a released o
       '"id" text not null, "seal" text not null)',
     'create index "records_session" on "records" ("tenant", "session", "sequence") ' +
       `where ("session" < 'ses_' or "session" >= 'ses\`')`,
+    'create table "summaries" ("tenant" text not null, "number" bigint not null, "bodies" bigint not null, ' +
+      '"seal" text not null, "value" blob not null, constraint "summaries_primary" primary key ("tenant", "number"))',
   ])
 })
 
@@ -164,7 +167,7 @@ test('adds documents to a store that has none yet', async () => {
   await older.close()
   const db = new DatabaseSync(path)
   db.exec(
-    'DROP TABLE documents; DROP TABLE fact_changes; DROP INDEX records_session; PRAGMA user_version = 4',
+    'DROP TABLE documents; DROP TABLE fact_changes; DROP INDEX records_session; DROP TABLE summaries; PRAGMA user_version = 4',
   )
   db.close()
 
@@ -175,6 +178,27 @@ test('adds documents to a store that has none yet', async () => {
   await store.append([sampleBegin('b'), sampleEnd('b')], { documents: [document] })
   expect(store.documents({ tenant: 'local', kind: 'task' })).toEqual([document])
   expect(store.examine()).toEqual([])
+  await store.close()
+})
+
+test('brings a store of the version before to the newest tables, where its calls are found and its chain holds', async () => {
+  const path = join(await tempDirectory(), 'store.db')
+  const older = await openSqliteStore({ path })
+  await older.append([sampleBegin('a'), sampleEnd('a'), sampleBegin('b', { actor: 'ann' })])
+  await older.append([sampleEnd('b', { outcome: 'denied', at: 1_763_667_600_500 })])
+  const head = older.head('local')
+  await older.close()
+  const db = new DatabaseSync(path)
+  db.exec('DROP TABLE summaries; PRAGMA user_version = 7')
+  db.close()
+
+  const store = await openSqliteStore({ path })
+  expect([store.readOnly, store.head('local')]).toEqual([undefined, head])
+  const found = (query: RecordQuery): unknown[] => [...store.records(query)].map(({ call }) => call)
+  expect(found({ tenant: 'local', kind: 'begin', actor: 'ann' })).toEqual(['b'])
+  expect(found({ tenant: 'local', kind: 'end', outcome: 'denied' })).toEqual(['b'])
+  expect(found({ tenant: 'local', kind: 'begin', tool: 'code.*' })).toEqual(['a', 'b'])
+  expect(verifyEvidence(store)).toMatchObject({ ok: true, calls: 2 })
   await store.close()
 })
 

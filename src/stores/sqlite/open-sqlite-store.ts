@@ -6,10 +6,12 @@ import { createKeyedDigest } from '../keyed-digest.ts'
 import { checkDocumentQuery } from '../refusals.ts'
 import { createStoreGroup } from './create-store-group.ts'
 import { openDatabase } from './open-database.ts'
+import { countEnds } from './records/count-ends.ts'
 import { findOrphans } from './records/find-orphans.ts'
-import { pruneBodies } from './records/prune-bodies.ts'
+import { countPrunable, pruneBodies } from './records/prune-bodies.ts'
 import { readHead } from './records/read-head.ts'
-import { readRecords, readTenants } from './records/read-records.ts'
+import { readRecords } from './records/read-records.ts'
+import { readTenants } from './records/read-tenants.ts'
 import { findForgeries } from './seals/examine-seals.ts'
 import { readSecret } from './seals/secret.ts'
 import { createStoreParts, type StoreParts } from './store-parts.ts'
@@ -37,7 +39,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 }
 
 function createStore(parts: StoreParts): Store {
-  const { db, description, condition, sealing, writes, writers, keys, facts, documents } = parts
+  const { db, description, condition, sealing, writers, keys, facts, documents } = parts
   const { budgets, log, now } = parts
   const { guarded } = condition
   const group = createStoreGroup(parts)
@@ -79,11 +81,12 @@ function createStore(parts: StoreParts): Store {
     },
     *records(query) {
       try {
-        yield* readRecords(db, query)
+        yield* readRecords(parts, query)
       } catch (error) {
         throw condition.toFailure(error)
       }
     },
+    countEnds: (query) => guarded(() => countEnds(parts, query)),
     tenants: () => guarded(() => readTenants(db)),
     head: (tenant) => guarded(() => readHead(db, tenant)),
     digest: (text) => (digestOf ??= createKeyedDigest(guarded(() => readSecret(db))))(text),
@@ -105,12 +108,8 @@ function createStore(parts: StoreParts): Store {
       sealing.keyProblem === undefined
         ? guarded(() => findForgeries(db, sealing.sealer))
         : [sealing.keyProblem],
-    prune: (before) =>
-      writing(() => {
-        const pruned = pruneBodies(db, writes, { ...before, now: now() })
-        if (pruned > 0) log.syncNow()
-        return pruned
-      }),
+    countPrunable: (before) => guarded(() => countPrunable(parts, { ...before, now: now() })),
+    prune: (before) => writing(() => prune(parts, before)),
     close: once(async () => {
       closed = true
       await group.settled()
@@ -119,8 +118,16 @@ function createStore(parts: StoreParts): Store {
   }
 }
 
-function closeParts({ db, condition, ledger, budgets, writers, log }: StoreParts): void {
+function prune(parts: StoreParts, before: Parameters<Store['prune']>[0]): number {
+  const { writes, log, now } = parts
+  const pruned = pruneBodies(parts, writes, { ...before, now: now() })
+  if (pruned > 0) log.syncNow()
+  return pruned
+}
+
+function closeParts({ db, condition, summarizing, ledger, budgets, writers, log }: StoreParts): void {
   condition.close()
+  summarizing.stop()
   try {
     if (condition.readOnly !== undefined) return
     log.check()

@@ -15,6 +15,8 @@ import { createSealedWrites, type SealedWrites } from './seals/sealed-writes.ts'
 import { createSealer, type Sealer } from './seals/sealer.ts'
 import { adoptStoreKey, readStoreKey, type FoundKey } from './seals/store-key.ts'
 import { hasSums } from './seals/sums.ts'
+import { createSummaries, type Summaries } from './summaries/summaries.ts'
+import { createSummarizing, type Summarizing } from './summaries/summarizing.ts'
 import { watchPlace } from './watch-place.ts'
 
 /** What a store in a file is made of. */
@@ -32,6 +34,8 @@ export interface StoreParts {
   keys: Keys
   facts: Facts
   documents: Documents
+  summaries: Summaries
+  summarizing: Summarizing
   budgets: Budgets
   log: LogSync
 }
@@ -71,6 +75,14 @@ export function createStoreParts({ db, path, busyTimeoutMs, now, onError }: Open
   const shared = { db, writers, writes, own: writer }
   const ledger = createLedger(shared)
   const log = createLogSync(path)
+  const summaries = createSummaries({
+    db,
+    sealer: sealing.sealer,
+    mayWrite: () => condition.refusal === undefined && condition.trouble === undefined,
+    busyTimeoutMs,
+    onDue: () => summarizing.start(),
+  })
+  const summarizing = createSummarizing(summaries)
   return {
     db,
     description,
@@ -84,6 +96,8 @@ export function createStoreParts({ db, path, busyTimeoutMs, now, onError }: Open
     keys: createKeys(shared),
     facts: createFacts({ db, writes, condition }),
     documents: createDocuments(db, writes),
+    summaries,
+    summarizing,
     budgets: createBudgets({ ...shared, now }),
     log,
   }

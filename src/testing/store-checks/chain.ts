@@ -26,7 +26,7 @@ export const chainChecks: Checks = {
 
   'keeps the entries of one append together while others append': async ({ store }) => {
     const calls = Array.from({ length: 50 }, (_, index) => `call_${index}`)
-    await Promise.all(calls.map((call) => store.append([sampleBegin(call), sampleEnd(call)])))
+    await Promise.all(calls.map(async (call) => store.append([sampleBegin(call), sampleEnd(call)])))
     const records = read(store, {})
     assert.equal(records.length, 100)
     for (let i = 0; i < 100; i += 2) assert.equal(records[i]?.call, records[i + 1]?.call)

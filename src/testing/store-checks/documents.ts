@@ -81,7 +81,7 @@ export const documentChecks: Checks = {
     await assertChanged(
       store.append([note('x')], { facts: [fact], documents: [step('a', 1), { ...step('b', 2), was: 1 }] }),
     )
-    await assert.rejects(
+    await assert.rejects(async () =>
       store.append([note('x')], { facts: [{ ...fact, was: 7 }], documents: [step('a', 1)] }),
     )
     assert.deepEqual(values(store), {})
@@ -100,7 +100,7 @@ export const documentChecks: Checks = {
     // What changes it in one append, the next change of the same append finds.
     await assertChanged(store.append([], { documents: [step('a', 2), { ...step('a', 3), was: { n: 1 } }] }))
     assert.deepEqual(values(store), { a: { n: 1 } })
-    const changes = [2, 3, 4].map((n) =>
+    const changes = [2, 3, 4].map(async (n) =>
       store.append([], { documents: [{ ...step('a', n), was: { n: 1 } }, step(`b${n}`, n)] }),
     )
     const settled = await Promise.allSettled(changes)
@@ -142,9 +142,9 @@ interface Pair {
   id: string
 }
 
-async function assertChanged(written: Promise<void>): Promise<void> {
+async function assertChanged(written: Promise<void> | undefined): Promise<void> {
   await assert.rejects(
-    written,
+    async () => written,
     (error) => error instanceof ToolFailure && error.reason === 'document_changed',
   )
 }

@@ -69,8 +69,8 @@ export const factChecks: Checks = {
     )
     assert.deepEqual(values(store), { a: { n: 1 } })
     assert.equal([...store.records({ kind: 'note' })].length, 0)
-    const changes = [2, 3, 4].map((n) =>
-      store.append([], { facts: [{ ...fact('a', n), was: { n: 1 } }] }).then(() => n),
+    const changes = [2, 3, 4].map(async (n) =>
+      store.append([], { facts: [{ ...fact('a', n), was: { n: 1 } }] }),
     )
     const settled = await Promise.allSettled(changes)
     assert.deepEqual(
@@ -137,8 +137,11 @@ export const factChecks: Checks = {
 }
 
 /** That another writer was faster. */
-async function assertChanged(written: Promise<void>): Promise<void> {
-  await assert.rejects(written, (error) => error instanceof ToolFailure && error.reason === 'fact_changed')
+async function assertChanged(written: Promise<void> | undefined): Promise<void> {
+  await assert.rejects(
+    async () => written,
+    (error) => error instanceof ToolFailure && error.reason === 'fact_changed',
+  )
 }
 
 function fact(id: string, value: FactChange['value']): FactChange {

@@ -86,7 +86,7 @@ export const lifeChecks: Checks = {
       error instanceof ToolFailure &&
       error.code === 'PROVIDER.UNAVAILABLE' &&
       error.reason === 'store_read_only'
-    for (const refusal of refusals) await assert.rejects(refusal, readOnly)
+    for (const refusal of refusals) await assert.rejects(async () => refusal, readOnly)
     // What nobody has to wait for may be closed as ever.
     await damaged.append([])
     damaged.refund('a')

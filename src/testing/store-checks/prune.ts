@@ -13,6 +13,8 @@ export const pruneChecks: Checks = {
     await store.append([sampleBegin('a', { at }), note('a'), sampleEnd('a', { at: at + 10 })])
     const before = read(store, {})
     assert.equal(store.prune({ at }), 0)
+    assert.equal(store.countPrunable({ at: at + 1 }), 1)
+    assert.deepEqual(read(store, {}), before)
     assert.equal(store.prune({ at: at + 1 }), 1)
     assert.deepEqual(bodies(store), [null, null, sampleResult])
     assert.equal(store.prune({ at: at + 1 }), 0)
@@ -36,6 +38,7 @@ export const pruneChecks: Checks = {
 
   'keeps the input of a call that has not ended': async ({ store }) => {
     await store.append([sampleBegin('open'), sampleBegin('a'), sampleEnd('a')])
+    assert.equal(store.countPrunable({ at: now }), 2)
     assert.equal(store.prune({ at: now }), 2)
     assert.deepEqual(bodies(store), [sampleInput, null, null])
     await store.append([sampleEnd('open')])

@@ -18,6 +18,39 @@ export const queryChecks: Checks = {
     assert.deepEqual(found({ tenant: 'nobody' }), [])
   },
 
+  'finds records by tool, actor, outcome and time, and counts ends by time': async ({ store }) => {
+    const at = (ms: number) => 1_763_667_600_000 + ms
+    await store.append([
+      sampleBegin('a', { at: at(0) }),
+      sampleBegin('b', { actor: 'ann', tool: 'web.[get]', at: at(1) }),
+      sampleEnd('a', { at: at(2), durationMs: 12_345 }),
+      sampleEnd('b', { tool: 'web.[get]', at: at(3), outcome: 'denied', durationMs: 99 }),
+      sampleBegin('c', { at: at(4) }),
+      sampleEnd('c', { at: at(5), durationMs: 12_000 }),
+    ])
+    const found = (query: RecordQuery): string[] =>
+      read(store, query).map(({ sequence, kind, call }) => `${sequence} ${kind} ${call}`)
+    assert.deepEqual(found({ tool: 'web.[g*' }), ['2 begin b', '4 end b'])
+    assert.deepEqual(found({ kind: 'begin', tool: 'code.*', newestFirst: true }), ['5 begin c', '1 begin a'])
+    assert.deepEqual(found({ kind: 'begin', tool: 'CODE.*' }), [])
+    assert.deepEqual(found({ kind: 'begin', actor: 'ann', tool: '*' }), ['2 begin b'])
+    assert.deepEqual(found({ kind: 'end', outcome: 'denied' }), ['4 end b'])
+    assert.deepEqual(found({ kind: 'end', outcome: 'ok', before: 6 }), ['3 end a'])
+    assert.deepEqual(found({ kind: 'end', outcome: 'failed' }), [])
+    assert.deepEqual(found({ call: 'b', outcome: 'denied' }), ['4 end b'])
+    assert.deepEqual(found({ kind: 'begin', since: at(1), session: 'session_1' }), ['2 begin b', '5 begin c'])
+    assert.deepEqual(found({ since: at(6) }), [])
+    const count = (since: number, until: number) =>
+      store
+        .countEnds({ tenant: 'local', since: at(since), until: at(until) })
+        .toSorted((one, other) => one.durationMs - other.durationMs)
+    const code = { tool: 'code.read_file', outcome: 'ok', durationMs: 12_000 }
+    const web = { tool: 'web.[get]', outcome: 'denied', durationMs: 99, calls: 1 }
+    assert.deepEqual(count(0, 6), [web, { ...code, calls: 2 }])
+    assert.deepEqual(count(2, 3), [{ ...code, calls: 1 }])
+    assert.deepEqual(count(3, 5), [web])
+  },
+
   'goes through more records than fit in one look, while more come': async ({ store }) => {
     for (let i = 0; i < 30; i++)
       await store.append(Array.from({ length: 50 }, (_, index) => sampleBegin(`call_${i}_${index}`)))

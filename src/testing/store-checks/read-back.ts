@@ -41,6 +41,9 @@ export function assertLinked(records: readonly StoredRecord[]): void {
   for (const { text, hash } of records) assert.equal(hash, (previous = chainLink(previous, text)))
 }
 
-export async function assertRefused(written: Promise<void>): Promise<void> {
-  await assert.rejects(written, (error) => error instanceof ToolFailure && error.reason === 'store_failed')
+export async function assertRefused(written: Promise<void> | undefined): Promise<void> {
+  await assert.rejects(
+    async () => written,
+    (error) => error instanceof ToolFailure && error.reason === 'store_failed',
+  )
 }

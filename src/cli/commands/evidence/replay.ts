@@ -1,11 +1,9 @@
 import { createRunBook, type RunBook } from '../../../agents/loop/run-book.ts'
-import { replayAgentRun } from '../../../compose/replay/agent/replay-agent-run.ts'
 import { replayRun } from '../../../compose/replay/replay-run.ts'
 import { policyForm } from '../../../config/check-file.ts'
 import { loadFile } from '../../../config/load-configuration.ts'
 import type { StoredRun } from '../../../contract/agent-run.ts'
 import type { Store } from '../../../contract/store.ts'
-import { createRedactor } from '../../../kit/secrets/redact.ts'
 import { createSchemaChecker } from '../../../schema/create-schema-checker.ts'
 import { readText } from '../../arguments/caller.ts'
 import { chooseOne, shortestEnd, showName } from '../../arguments/find-named.ts'
@@ -14,11 +12,9 @@ import type { CommandLine } from '../../base/command.ts'
 import { exitCodes } from '../../base/exit-codes.ts'
 import { showLine, writeJson, writeText } from '../../base/show-safely.ts'
 import { UsageError } from '../../base/usage-error.ts'
-import { findKeptModel } from '../../model/kept-model.ts'
-import { presentKeyNames } from '../../model/provider-keys.ts'
 import { toAgentReplayPage, toReplayPage } from '../../render/replay-page.ts'
-import { readInstructions } from '../../setup/read-instructions.ts'
-import { readEnvironment, type Places } from '../../setup/wire.ts'
+import { replayKeptRun } from '../../run/replay-kept-run.ts'
+import type { Places } from '../../setup/wire.ts'
 import { wireSimulation } from '../../setup/wire-simulation.ts'
 import type { Asked, EvidenceVerb } from './verb.ts'
 import { findMeant, findTenants, withEvidence } from './open-evidence.ts'
@@ -78,22 +74,12 @@ function topOf(run: StoredRun, book: RunBook): StoredRun {
   return above === undefined ? run : topOf(above, book)
 }
 
-async function replayOneRun(
-  store: Store,
-  { id, tenant }: StoredRun,
-  { given, places }: Asked,
-): Promise<number> {
+async function replayOneRun(store: Store, run: StoredRun, { given, places }: Asked): Promise<number> {
   const system = readText(given, 'system')
-  const found = await replayAgentRun({
-    store,
-    run: id,
-    tenant,
+  const found = await replayKeptRun(store, run, {
+    places,
     runtime: await wireNow(given, places),
-    task: {
-      // What a program tells its runs is not known here.
-      ...(findKeptModel({ store }, { id, tenant }) && { instructions: readTold(places) }),
-      ...(system !== undefined && { system: readFile(system) }),
-    },
+    ...(system !== undefined && { system: readFile(system) }),
   })
   show(given, found, toAgentReplayPage)
   return found.divergence === undefined ? exitCodes.ok : exitCodes.toolError
@@ -125,12 +111,6 @@ function wireNow(given: CommandLine, places: Places): ReturnType<typeof wireSimu
     places,
     policy === undefined ? undefined : loadFile(policy, policyForm, createSchemaChecker()),
   )
-}
-
-/** The instructions of the project, as `handrail run` tells them. */
-function readTold({ project }: Places): string[] {
-  const redactor = createRedactor(presentKeyNames().map((name) => readEnvironment(name) ?? ''))
-  return readInstructions(project).texts.map((text) => redactor.text(text))
 }
 
 function show<Found extends object>(

@@ -1,21 +1,20 @@
-import { homedir } from 'node:os'
-import { readUpstreams, type LoadedUpstreams } from '../../../config/servers/load-upstreams.ts'
-import { SetupError } from '../../../contract/base/errors.ts'
+import { readServers, requireSound, secretsOf } from '../../../compose/servers/mcp-file.ts'
 import type { JsonObject } from '../../../contract/base/json.ts'
-import type { UpstreamServer } from '../../../contract/mcp/upstream.ts'
-import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
-import { parseWrittenJson } from '../../../kit/json/parse-written-json.ts'
 import { nearestNames } from '../../../kit/text/nearest-names.ts'
 import { findLiteralSecrets } from '../../../mcp/upstream/find-literal-secrets.ts'
-import { createSchemaChecker } from '../../../schema/create-schema-checker.ts'
 import { readText } from '../../arguments/caller.ts'
 import type { CommandLine } from '../../base/command.ts'
 import { exitCodes } from '../../base/exit-codes.ts'
 import { showLine } from '../../base/show-safely.ts'
 import { UsageError } from '../../base/usage-error.ts'
-import { isWanted, openFile, refused, say, writeChange, type OpenFile } from '../../files/change-file.ts'
-import { insertAt, removeAt } from '../../files/edit-json.ts'
+import { openFile, writeChange } from '../../../config/files/settings-file.ts'
+import { isWanted, refused, say } from '../../files/change-file.ts'
+import { insertAt, removeAt } from '../../../config/files/edit-json.ts'
 import { findPlaces, makeHome } from '../../setup/wire.ts'
+import { readPasted, withSecrets, type PastedServer } from '../../../compose/servers/read-pasted.ts'
+import { readFile } from '../../arguments/read-file.ts'
+import { text as readAll } from 'node:stream/consumers'
+import { noteChanges, tryEntry } from './try-entries.ts'
 import type { ToolsVerb } from '../tools/verb.ts'
 
 /** `handrail mcp add` */
@@ -23,15 +22,19 @@ export const addVerb: ToolsVerb = {
   async run(given) {
     const [name = '', ...words] = given.positionals
     if (name === '') throw new UsageError('The name of the server is empty.')
-    const entry = readEntry(given, words)
-    const { home, mcp } = findPlaces(given)
+    const pasted = await readGiven(given, name, words)
+    const places = findPlaces(given)
+    const { home, mcp } = places
     const file = openFile(mcp)
     const servers = readServers(file)
     if (Object.hasOwn(servers, name))
       throw new UsageError(
         `"${mcp}" has a server "${showLine(name)}" already. To take it out: handrail mcp remove ${showLine(name)}`,
       )
-    const [server] = check(name, entry).servers
+    const [sound] = requireSound(name, withSecrets(pasted)).servers
+    if (sound === undefined) throw new Error('What is sound is a server.')
+    const entry = given.options['try'] === true ? await tryEntry(pasted, places) : (pasted.entry ?? {})
+    const [server] = requireSound(name, entry).servers
     const literal = server === undefined ? [] : findLiteralSecrets(server)
     if (literal.length > 0) {
       const advice = `${showLine(name)}: a secret stands in this entry as it is. Put \${NAME} in its place, which is the environment variable of that name (--env NAME), so that the file has none`
@@ -43,6 +46,7 @@ export const addVerb: ToolsVerb = {
     if (!(await isWanted(file, { after, secrets: secretsOf(file.text, after) }, given))) return refused()
     makeHome(home)
     writeChange(file, after)
+    await noteChanges({ [name]: { entry } }, places)
     return say(`"${mcp}" has "${name}" now. To see whether it answers: handrail mcp status`)
   },
 }
@@ -50,7 +54,8 @@ export const addVerb: ToolsVerb = {
 /** `handrail mcp remove` */
 export const removeVerb: ToolsVerb = {
   async run(given, name = '') {
-    const { mcp } = findPlaces(given)
+    const places = findPlaces(given)
+    const { mcp } = places
     const file = openFile(mcp)
     const servers = readServers(file)
     if (file.text === undefined || !Object.hasOwn(servers, name)) {
@@ -61,9 +66,25 @@ export const removeVerb: ToolsVerb = {
     const after = removeAt(file.text, ['mcpServers', name])
     if (!(await isWanted(file, { after, secrets: secretsOf(file.text, after) }, given))) return refused()
     writeChange(file, after)
+    await noteChanges({ [name]: { remove: true } }, places)
     say(`"${mcp}" has "${name}" no more.`)
     return exitCodes.ok
   },
+}
+
+/** What is to be added: as it was pasted into a file, or as the arguments say. */
+async function readGiven(given: CommandLine, name: string, words: readonly string[]): Promise<PastedServer> {
+  const path = readText(given, 'paste')
+  if (path === undefined) return { name, entry: readEntry(given, words), secrets: {}, notes: [] }
+  if (words.length > 0) throw new UsageError('--paste says it all: leave the command or the URL out.')
+  const [first, ...others] = await readPasted(
+    path === '-' ? await readAll(process.stdin) : readFile(path),
+    name,
+  )
+  if (first?.entry === undefined || others.length > 0)
+    throw new UsageError(first?.notes.join(' ') || 'Paste one server: there are several.')
+  for (const note of first.notes) say(note)
+  return { ...first, entry: { ...first.entry, ...readMore(given) } }
 }
 
 function readEntry(given: CommandLine, words: readonly string[]): JsonObject {
@@ -77,13 +98,18 @@ function readEntry(given: CommandLine, words: readonly string[]): JsonObject {
   const foreign = isUrl ? 'env' : 'header'
   if (given.options[foreign] !== undefined)
     throw new UsageError(`--${foreign} is for a server that ${isUrl ? 'is a program' : 'has a URL'}.`)
-  const folders = (['read', 'write'] as const).flatMap((field) => {
+  const more = readMore(given)
+  if (isUrl) return { url: first, ...(header !== undefined && { headers: readHeader(header) }), ...more }
+  return { command: first, args: rest, ...(env !== undefined && { env: readVariables(env) }), ...more }
+}
+
+/** What a program may have beside its arguments. */
+function readMore(given: CommandLine): JsonObject {
+  const lists = (['read', 'write', 'network'] as const).flatMap((field) => {
     const text = readText(given, field)
     return text === undefined ? [] : [[field, text.split(',')] as const]
   })
-  const more = Object.fromEntries(folders)
-  if (isUrl) return { url: first, ...(header !== undefined && { headers: readHeader(header) }), ...more }
-  return { command: first, args: rest, ...(env !== undefined && { env: readVariables(env) }), ...more }
+  return Object.fromEntries(lists)
 }
 
 /** A name alone stands for the variable of the same name, whose value is not in the file. */
@@ -101,53 +127,4 @@ function readHeader(text: string): JsonObject {
   if (name === '')
     throw new UsageError('--header must be "Name: value", such as "Authorization: Bearer ${TOKEN}".')
   return { [name]: value }
-}
-
-/** What the file has. Throws a SetupError if it cannot be changed without losing or hiding anything. */
-export function readServers({ path, text }: OpenFile): JsonObject {
-  if (text === undefined || text.trim() === '') return {}
-  const read = parseWrittenJson(text)
-  if ('issues' in read) throw unusable(path, read.issues)
-  const { value } = read
-  const servers = isPlainObject(value) ? (value['mcpServers'] ?? {}) : undefined
-  if (isPlainObject(servers)) return servers as JsonObject
-  throw unusable(path, [{ pointer: '/mcpServers', code: 'invalid', message: 'It must be an object.' }])
-}
-
-function unusable(path: string, issues: SetupError['issues']): SetupError {
-  return new SetupError(
-    'invalid_configuration',
-    `"${path}" cannot be changed. Mend it first. Nothing was changed.`,
-    issues,
-  )
-}
-
-/** Throws a SetupError with all that is wrong with an entry. */
-function check(name: string, entry: JsonObject): LoadedUpstreams {
-  const read = checkEntry(name, entry)
-  const issues = read.faulty.flatMap((each) => each.issues)
-  if (issues.length === 0) return read
-  throw new SetupError(
-    'invalid_configuration',
-    `The server "${name}" cannot be used like this. Nothing was changed.`,
-    issues,
-  )
-}
-
-/** An entry as it would be read, and what is wrong with it. */
-export function checkEntry(name: string, entry: JsonObject): LoadedUpstreams {
-  return readUpstreams({ [name]: entry }, { checker: createSchemaChecker(), home: homedir() })
-}
-
-/** What no page may show of either text. */
-export function secretsOf(...texts: readonly (string | undefined)[]): string[] {
-  return texts.flatMap((text = '{}') => {
-    const read = parseWrittenJson(text)
-    const servers = 'value' in read && isPlainObject(read.value) ? read.value['mcpServers'] : undefined
-    if (!isPlainObject(servers)) return []
-    const about = { checker: createSchemaChecker(), home: homedir() }
-    return readUpstreams(servers, about).servers.flatMap((server: UpstreamServer) =>
-      findLiteralSecrets(server),
-    )
-  })
 }

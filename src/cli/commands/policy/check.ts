@@ -8,8 +8,8 @@ import type { ToolDefinition } from '../../../contract/tool/tool.ts'
 import { pointerTo } from '../../../kit/json/json-pointer.ts'
 import { issuesOf } from '../../../compose/options/run-together.ts'
 import { createSimulation } from '../../../compose/simulation/create-simulation.ts'
-import { findIdleRules, type IdleRule } from '../../../policy/find-idle-rules.ts'
-import { findMisspeltTools } from '../../../policy/find-misspelt-tools.ts'
+import type { IdleRule } from '../../../policy/find-idle-rules.ts'
+import { findMisspelt, notePolicy } from '../../../policy/note-policy.ts'
 import { createSchemaChecker } from '../../../schema/create-schema-checker.ts'
 import { exitCodes } from '../../base/exit-codes.ts'
 import { writeJson, writeText } from '../../base/show-safely.ts'
@@ -35,8 +35,7 @@ export const checkVerb: ToolsVerb = {
       ...ofOthers,
     ]
     if (all.length > 0) throw refusal([...all, ...inFile(misspelt, nameOf)])
-    const idle = findIdleRules(policy, definitions)
-    const notes = [...misspelt.map(toNote), ...idle.filter(({ pointer }) => !isToldBy(misspelt, pointer))]
+    const notes = notePolicy(policy, definitions)
     if (given.options['json'] === true) writeJson({ ...countParts(policy), notes })
     else writeText(process.stdout, toPage(policy, notes))
     return exitCodes.ok
@@ -78,15 +77,6 @@ function tenantPlaces({ tenants }: Policy, faulty: readonly string[]): Policy {
   }
 }
 
-function findMisspelt(policy: Policy, definitions: readonly ToolDefinition[]): Issue[] {
-  const names = new Set(definitions.map(({ name }) => name))
-  return findMisspeltTools({ policy }, names).map(({ pointer, named, meant }) => ({
-    pointer: pointer.replace('/policy', ''),
-    code: 'never_matches',
-    message: `There is no tool "${named}" here, so that this matches nothing. Did you mean "${meant}"?`,
-  }))
-}
-
 /** An issue of a file that two of its parts have is told once. */
 function refusal(issues: readonly Issue[]): SetupError {
   const once = new Map(issues.map((issue) => [`${issue.pointer} ${issue.message}`, issue]))
@@ -95,15 +85,6 @@ function refusal(issues: readonly Issue[]): SetupError {
 
 function inFile(issues: readonly Issue[], nameOf: (pointer: string) => string): Issue[] {
   return issues.map((issue) => ({ ...issue, pointer: nameOf(issue.pointer) }))
-}
-
-function toNote({ pointer, message }: Issue): IdleRule {
-  return { pointer, message }
-}
-
-/** Whether what is misspelt says already why a rule matches no tool. */
-function isToldBy(misspelt: readonly Issue[], rule: string): boolean {
-  return misspelt.some(({ pointer }) => pointer.startsWith(`${rule}/tools/`))
 }
 
 function toPage(policy: Policy, notes: readonly IdleRule[]): string {

@@ -11,6 +11,7 @@ import {
   type ShadowDifference,
   type ShadowReport,
 } from '../../../compose/simulation/shadow-policy.ts'
+import { readsInput } from '../../../compose/simulation/read-recorded.ts'
 import type { RuntimeOptions } from '../../../compose/options/runtime-options.ts'
 import { createSchemaChecker } from '../../../schema/create-schema-checker.ts'
 import { readText } from '../../arguments/caller.ts'
@@ -51,13 +52,8 @@ async function withShadow(
 ): Promise<number> {
   const present = await createSimulation(options)
   const second = await createSimulation({ ...options, policy })
-  const rules = [
-    ...(policy.rules ?? []),
-    ...Object.values(policy.tenants ?? {}).flatMap((tenant) => tenant.rules ?? []),
-  ]
   try {
-    const readsInput = rules.some(({ input }) => input !== undefined)
-    return await act(createShadow({ second, present, readsInput }))
+    return await act(createShadow({ second, present, readsInput: readsInput(policy) }))
   } finally {
     await second.close()
     await present.close()

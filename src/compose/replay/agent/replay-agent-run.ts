@@ -1,7 +1,7 @@
 import { createRunBook, unknownRun } from '../../../agents/loop/run-book.ts'
 import { SetupError } from '../../../contract/base/errors.ts'
 import type { Store } from '../../../contract/store.ts'
-import { findParts } from '../../create-runtime.ts'
+import { findParts } from '../../assemble-runtime.ts'
 import type { RuntimeOptions } from '../../options/runtime-options.ts'
 import { openStage } from '../open-stage.ts'
 import { openPlace } from './open-place.ts'

@@ -3,7 +3,6 @@ import {
   type CallToolRequest,
   type InputRequiredResult,
   type Server,
-  type ServerContext,
 } from '@modelcontextprotocol/server'
 import type { JsonObject } from '../../../contract/base/json.ts'
 import type { ToolResult } from '../../../contract/base/result.ts'
@@ -12,6 +11,7 @@ import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { withinMs } from '../../../kit/time/within-ms.ts'
 import { fromApprovalForm, toApprovalForm } from '../../translate/approval-form.ts'
 import { createRequestStates, toPending, type RequestState } from './request-states.ts'
+import type { CallContext } from './call-context.ts'
 import type { CallEvent, Needs, OpenCall, Question } from './open-call.ts'
 import { toAttachment } from './to-attachment.ts'
 import { longestMs } from '../../../kit/time/longest-ms.ts'
@@ -27,8 +27,8 @@ export interface EndedCall {
 
 /** A `tools/call` at work. */
 export interface AskedHere {
-  readonly request: CallToolRequest
-  readonly context: ServerContext
+  readonly request: Pick<CallToolRequest, 'params'>
+  readonly context: CallContext
   /** The server that it came to, and how that speaks. */
   readonly server: Server
   readonly era: Era
@@ -118,7 +118,7 @@ export function takesForms({ elicitation }: JsonObject): boolean {
 }
 
 /** Asks over the connection and waits. */
-async function ask(question: Question, { mcpReq }: ServerContext): Promise<void> {
+async function ask(question: Question, { mcpReq }: CallContext): Promise<void> {
   try {
     const answer = await mcpReq.send(
       { method: 'elicitation/create', params: toApprovalForm(question.request) },
@@ -131,7 +131,7 @@ async function ask(question: Question, { mcpReq }: ServerContext): Promise<void>
 }
 
 /** Asks for all of it over the connection, one after the other, and waits. */
-async function sendAll(needs: Needs, { mcpReq }: ServerContext): Promise<void> {
+async function sendAll(needs: Needs, { mcpReq }: CallContext): Promise<void> {
   // The call's own time limit ends it.
   const options = { signal: AbortSignal.any([needs.signal, mcpReq.signal]), timeout: longestMs }
   try {

@@ -6,6 +6,7 @@ import { findSpare, isAwaited, madeRoom, type Spare } from './find-spare.ts'
 import type { ClientServer, ConnectRequest, OpenClientServer } from '../client-server.ts'
 import { closing, crowded, type Refusal } from '../web/send-json.ts'
 import { createSessionTransport, type SessionTransport } from './session-transport.ts'
+import { plainCallsOf } from '../session/task-server.ts'
 import { startSweep } from '../session/start-sweep.ts'
 
 export interface ConnectionOptions {
@@ -74,10 +75,11 @@ function isOutdated(connection: Connection, { idleMs, maxAgeMs }: ConnectionOpti
 /** A connection of a client that is yet to shake hands. */
 function toConnection(clientServer: ClientServer, caller: Caller): Connection {
   const openedAt = performance.now()
+  const server = clientServer.build('legacy')
   return {
-    transport: createSessionTransport(randomUUID()),
+    transport: createSessionTransport(randomUUID(), plainCallsOf(server)),
     clientServer,
-    server: clientServer.build('legacy'),
+    server,
     caller,
     openedAt,
     seenAt: openedAt,

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   SUPPORTED_PROTOCOL_VERSIONS,
   isInitializeRequest,
-  isJSONRPCRequest,
   type JSONRPCMessage,
   type JSONRPCRequest,
 } from '@modelcontextprotocol/server'
@@ -10,6 +9,7 @@ import type { JsonObject } from '../../../contract/base/json.ts'
 import { readJsonObject } from '../../../kit/json/is-json-object.ts'
 import type { Caller, AuthenticatedRequest } from '../callers/caller.ts'
 import { createConnections, type Connection, type ConnectionOptions } from './connections.ts'
+import { isRequest } from '../web/message-kinds.ts'
 import { refuse, type Refusal } from '../web/send-json.ts'
 
 /** Revisions to 2025-11-25: clients shake hands and get a session, and each session is one of the runtime. */
@@ -36,11 +36,12 @@ export function createLegacyEndpoint(options: ConnectionOptions) {
 
   return {
     async post(message: JSONRPCMessage, { request, response, caller }: AuthenticatedRequest): Promise<void> {
-      const isRequest = isJSONRPCRequest(message)
-      if (isRequest && isInitializeRequest(message)) return initialize(message, response, caller)
+      const asks = isRequest(message)
+      if (asks && message.method === 'initialize' && isInitializeRequest(message))
+        return initialize(message, response, caller)
       const found = find(request, caller)
       if ('status' in found) return refuse(response, found)
-      if (!isRequest) {
+      if (!asks) {
         found.transport.receive(message)
         response.writeHead(202).end()
       } else if (!found.transport.request(message, response)) refuse(response, { ...idInUse, id: message.id })

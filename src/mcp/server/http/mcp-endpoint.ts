@@ -1,6 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { classifyInboundRequest, parseJSONRPCMessage } from '@modelcontextprotocol/server'
+import {
+  SUPPORTED_PROTOCOL_VERSIONS,
+  classifyInboundRequest,
+  parseJSONRPCMessage,
+} from '@modelcontextprotocol/server'
 import type { Caller, AuthenticatedRequest } from '../callers/caller.ts'
+import { isPlainCall } from '../../translate/plain-messages.ts'
 import type { ConnectionOptions } from './connections.ts'
 import { withinMs } from '../../../kit/time/within-ms.ts'
 import { createLegacyEndpoint } from './legacy-endpoint.ts'
@@ -31,6 +36,7 @@ export function createMcpEndpoint(options: ConnectionOptions & { maxBodyBytes: n
 
   function dispatch(body: unknown, authenticated: AuthenticatedRequest): void | Promise<void> {
     const { request, response } = authenticated
+    if (isPlainCall(body) && isOfSession(request)) return legacy.post(body, authenticated)
     const outcome = classify(body, request)
     switch (outcome.kind) {
       case 'reject': {
@@ -82,6 +88,13 @@ export function createMcpEndpoint(options: ConnectionOptions & { maxBodyBytes: n
       await withinMs(allClosed(running), flushMs)
     },
   }
+}
+
+/** Whether its headers are those of a revision with sessions. */
+function isOfSession({ headers }: IncomingMessage): boolean {
+  const { 'mcp-protocol-version': revision, 'mcp-method': method, 'mcp-name': name } = headers
+  const isKnown = typeof revision === 'string' && SUPPORTED_PROTOCOL_VERSIONS.includes(revision)
+  return isKnown && method === undefined && name === undefined
 }
 
 function classify(body: unknown, { headers }: IncomingMessage) {

@@ -60,7 +60,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const guard = createGuard({
     port,
     allowedHosts: hostsOf({ ...options, port }),
-    allowedOrigins: options.allowedOrigins ?? [],
+    allowedOrigins: [...(options.allowedOrigins ?? []), ...consoleOrigin(options)],
   })
   const answersPage = createCors(options.allowedOrigins ?? [])
   const gate = openGate(options, { findFault, log })
@@ -117,8 +117,23 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   }
 }
 
+/** Pages of the console come from where browsers know it. */
+function consoleOrigin({ console: served }: HttpOptions): string[] {
+  return served === undefined ? [] : [new URL(served.url).origin]
+}
+
 /** The address itself and the host of the resource are names that clients use. */
-function hostsOf({ host = '127.0.0.1', port, allowedHosts = [], oauth }: HttpOptions): string[] {
+function hostsOf({
+  host = '127.0.0.1',
+  port,
+  allowedHosts = [],
+  oauth,
+  console: served,
+}: HttpOptions): string[] {
   const own = isLoopback(host) ? [] : [`${host}:${port}`]
-  return [...allowedHosts, ...own, ...(oauth === undefined ? [] : [new URL(oauth.resource).host])]
+  const urls = [
+    ...(oauth === undefined ? [] : [oauth.resource]),
+    ...(served === undefined ? [] : [served.url]),
+  ]
+  return [...allowedHosts, ...own, ...urls.map((url) => new URL(url).host)]
 }

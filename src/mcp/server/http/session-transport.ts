@@ -1,15 +1,9 @@
 import type { ServerResponse } from 'node:http'
-import {
-  isJSONRPCErrorResponse,
-  isJSONRPCRequest,
-  isJSONRPCResultResponse,
-  type JSONRPCMessage,
-  type JSONRPCRequest,
-  type RequestId,
-  type Transport,
-} from '@modelcontextprotocol/server'
-import { cancelledId } from '../web/cancelled-id.ts'
+import type { JSONRPCMessage, JSONRPCRequest, RequestId, Transport } from '@modelcontextprotocol/server'
+import type { PlainCalls } from '../calls/plain-calls.ts'
 import { openEventStream, openExchange, writeEvent, type Exchange } from '../web/http-exchange.ts'
+import { isAnswer, isRequest } from '../web/message-kinds.ts'
+import { readCancellation } from '../web/read-cancellation.ts'
 
 /** One MCP session over Streamable HTTP: every posted request has its own response, one further stream takes the rest. */
 export interface SessionTransport extends Transport {
@@ -31,8 +25,11 @@ export interface SessionTransport extends Transport {
 
 const heartbeatMs = 15_000
 
-/** Ends with `close`; a client that goes away without its answer cancels nothing, as the protocol asks. */
-export function createSessionTransport(sessionId: string): SessionTransport {
+/**
+ * Ends with `close`; a client that goes away without its answer cancels nothing, as the protocol asks. `plainCalls` takes calls before the SDK
+ * reads them; undefined if it reads all.
+ */
+export function createSessionTransport(sessionId: string, plainCalls?: PlainCalls): SessionTransport {
   const headers = { 'mcp-session-id': sessionId }
   const exchanges = new Map<RequestId, Exchange>()
   let stream: ServerResponse | undefined
@@ -44,8 +41,10 @@ export function createSessionTransport(sessionId: string): SessionTransport {
   }
   const toStream = (message: JSONRPCMessage): void => {
     if (stream !== undefined) writeEvent(stream, message)
-    else if (isJSONRPCRequest(message))
-      throw new Error('The client has no stream open that could take a request.')
+    else if (isRequest(message)) throw new Error('The client has no stream open that could take a request.')
+  }
+  const hand = (message: JSONRPCMessage): void => {
+    if (plainCalls?.take(message, transport) !== true) transport.onmessage?.(message)
   }
   const transport: SessionTransport = {
     sessionId,
@@ -61,15 +60,15 @@ export function createSessionTransport(sessionId: string): SessionTransport {
     request(message, response) {
       if (exchanges.has(message.id)) return false
       exchanges.set(message.id, openExchange(response, { headers }))
-      transport.onmessage?.(message)
+      hand(message)
       return true
     },
     receive(message) {
-      transport.onmessage?.(message)
-      const cancelled = cancelledId(message)
+      hand(message)
+      const cancelled = readCancellation(message)
       if (cancelled === undefined) return
-      exchanges.get(cancelled)?.abandon()
-      forget(cancelled)
+      exchanges.get(cancelled.id)?.abandon()
+      forget(cancelled.id)
     },
     listen(response) {
       openEventStream(response, headers)
@@ -91,12 +90,12 @@ export function createSessionTransport(sessionId: string): SessionTransport {
     },
     async start() {},
     async send(message, options) {
-      const isAnswer = isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)
-      const id = isAnswer ? message.id : options?.relatedRequestId
+      const answers = isAnswer(message)
+      const id = answers ? message.id : options?.relatedRequestId
       if (id === undefined) return toStream(message)
       const sent = exchanges.get(id)?.send(message) ?? false
-      if (isAnswer) forget(id)
-      if (!sent && isJSONRPCRequest(message)) throw new Error('The client closed the stream of the request.')
+      if (answers) forget(id)
+      if (!sent && isRequest(message)) throw new Error('The client closed the stream of the request.')
     },
     async close() {
       for (const exchange of exchanges.values()) exchange.abandon()

@@ -38,7 +38,7 @@ export async function callTool(
   const capabilities = declaredBy(at)
   const params = { name: tool, arguments: input }
   const begin = () => client.begin({ ...toAsked(params), capabilities })
-  const done = await dispatcher.serve({ ...at, request: { method: 'tools/call', params } }, begin)
+  const done = await dispatcher.serve({ ...at, request: { params } }, begin)
   return isInputRequiredResult(done)
     ? done
     : restoreResources(done.result, (artifact) => client.bytesOf(artifact))

@@ -8,7 +8,15 @@ import {
 } from '@modelcontextprotocol/server'
 import type { ToolResult } from '../../../contract/base/result.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
-import { createCallDispatcher, declaredBy, type Era, type Patience } from '../calls/call-dispatcher.ts'
+import {
+  createCallDispatcher,
+  declaredBy,
+  type CallDispatcher,
+  type Era,
+  type Patience,
+} from '../calls/call-dispatcher.ts'
+import type { CallContext } from '../calls/call-context.ts'
+import { createPlainCalls } from '../calls/plain-calls.ts'
 import { serveListen } from './serve-listen.ts'
 import { notifyChanges } from './notify-changes.ts'
 import { presentResult } from './present-result.ts'
@@ -19,7 +27,7 @@ import { packageVersion } from '../session/package-version.ts'
 import { readingTools } from '../session/reading-tools.ts'
 import { serveResources } from './serve-resources.ts'
 import type { ClientTasks } from '../tasks/client-tasks.ts'
-import { legacyTaskCapability, serveLegacyTasks } from '../tasks/legacy-tasks.ts'
+import { legacyTaskCapability, serveLegacyTasks, type LegacyTasks } from '../tasks/legacy-tasks.ts'
 import { listFormOf } from '../session/list-form-of.ts'
 import { serveModernTasks, takesTasks, tasksExtension, toModernTask } from '../tasks/modern-tasks.ts'
 import { TaskServer } from '../session/task-server.ts'
@@ -50,7 +58,6 @@ export function createMcpServers({ client, tasks, log }: McpServerOptions): (era
   const info = { name: 'handrail', title: 'Handrail', version: packageVersion() }
   const supportedProtocolVersions = [...SUPPORTED_PROTOCOL_VERSIONS, modernRevision]
   const dispatcher = createCallDispatcher(log)
-  const untilTask: Patience = { ms: patienceMs, mayRunOn: () => tasks.hasRoom() }
 
   return (era) => {
     const server = new TaskServer(info, {
@@ -79,32 +86,52 @@ export function createMcpServers({ client, tasks, log }: McpServerOptions): (era
         return { tools: client.list(listFormOf(server)) }
       }),
     )
-    server.setRequestHandler('tools/call', (request, context) =>
-      guarded(log, async () => {
-        const { params } = request
-        const capabilities = declaredBy({ server, context, era })
-        const finding = client.find(params.name)
-        if (finding !== undefined) await finding
-        const patience = era === 'modern' && takesTasks(capabilities) ? untilTask : undefined
-        // A task is over when the work is.
-        const follow = patience !== undefined || (legacyTasks !== undefined && params.task !== undefined)
-        const begin = () => client.begin({ ...toAskedCall(params), capabilities, follow })
-        if (legacyTasks !== undefined && params.task !== undefined)
-          return legacyTasks.open(params.task, {
-            begin,
-            toResult: (result, call) => present(result, call, client),
-            progressToken: params._meta?.progressToken,
-          })
-        const done = await dispatcher.serve({ request, context, server, era, patience }, begin)
-        if (isInputRequiredResult(done)) return done
-        if ('result' in done) return present(done.result, done.call, client)
-        return toModernTask(
-          tasks.open({ ...done, toResult: (result, call) => present(result, call, client) }),
-        )
-      }),
-    )
+    const serveCall = createCallService({ client, tasks, dispatcher, server, era, legacyTasks, log })
+    server.setRequestHandler('tools/call', (request, context) => serveCall(request, context))
+    if (era === 'legacy')
+      server.plainCalls = createPlainCalls({
+        server,
+        serve: serveCall,
+        check: (call, result) => server.checkResult(call, result),
+        log,
+      })
     return server
   }
+}
+
+interface CallService extends McpServerOptions {
+  readonly dispatcher: CallDispatcher
+  readonly server: Server
+  readonly era: Era
+  readonly legacyTasks: LegacyTasks | undefined
+}
+
+/** What answers a `tools/call`, read by the SDK or not. */
+function createCallService({ client, tasks, dispatcher, server, era, legacyTasks, log }: CallService) {
+  const untilTask: Patience = { ms: patienceMs, mayRunOn: () => tasks.hasRoom() }
+  const toResult = (result: ToolResult, call: OpenCall): CallToolResult => present(result, call, client)
+
+  return (request: Pick<CallToolRequest, 'params'>, context: CallContext) =>
+    guarded(log, async () => {
+      const { params } = request
+      const capabilities = declaredBy({ server, context, era })
+      const finding = client.find(params.name)
+      if (finding !== undefined) await finding
+      const patience = era === 'modern' && takesTasks(capabilities) ? untilTask : undefined
+      // A task is over when the work is.
+      const follow = patience !== undefined || (legacyTasks !== undefined && params.task !== undefined)
+      const begin = () => client.begin({ ...toAskedCall(params), capabilities, follow })
+      if (legacyTasks !== undefined && params.task !== undefined)
+        return legacyTasks.open(params.task, {
+          begin,
+          toResult,
+          progressToken: params._meta?.progressToken,
+        })
+      const done = await dispatcher.serve({ request, context, server, era, patience }, begin)
+      if (isInputRequiredResult(done)) return done
+      if ('result' in done) return toResult(done.result, done.call)
+      return toModernTask(tasks.open({ ...done, toResult }))
+    })
 }
 
 /** The list comes in one piece, so no client has a cursor from here. */

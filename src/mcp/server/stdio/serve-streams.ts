@@ -2,7 +2,9 @@ import type { Readable, Writable } from 'node:stream'
 import type { Server } from '@modelcontextprotocol/server'
 import { serveStdio as serveConnection } from '@modelcontextprotocol/server/stdio'
 import type { Era } from '../calls/call-dispatcher.ts'
+import type { PlainCalls } from '../calls/plain-calls.ts'
 import { maxListeners } from '../methods/serve-listen.ts'
+import { plainCallsOf } from '../session/task-server.ts'
 import { createStdioTransport } from './stdio-transport.ts'
 
 /** The streams that a client is at the other end of. */
@@ -42,8 +44,20 @@ export function serveStreams(
   { input = process.stdin, output = process.stdout, log = logToPerson }: ServedStreams,
   { open, close }: StreamFront,
 ): StdioServer {
-  const transport = createStdioTransport({ input, output, maxLineLength, graceMs })
-  const connection = serveConnection(({ era }) => open(era), {
+  let plainCalls: PlainCalls | undefined
+  const transport = createStdioTransport({
+    input,
+    output,
+    maxLineLength,
+    graceMs,
+    plainCalls: () => plainCalls,
+  })
+  const openServer = async (era: Era): Promise<Server> => {
+    const server = await open(era)
+    plainCalls = plainCallsOf(server)
+    return server
+  }
+  const connection = serveConnection(({ era }) => openServer(era), {
     transport,
     maxSubscriptions: maxListeners,
     onerror: (error) => log(`mcp: ${error.message}`),

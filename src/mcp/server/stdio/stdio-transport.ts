@@ -1,14 +1,12 @@
 import type { Readable, Writable } from 'node:stream'
-import {
-  isJSONRPCRequest,
-  parseJSONRPCMessage,
-  type JSONRPCMessage,
-  type Transport,
-} from '@modelcontextprotocol/server'
+import { parseJSONRPCMessage, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/server'
 import { createJoinedWriter } from '../../../kit/text/create-joined-writer.ts'
-import { cancelledId } from '../web/cancelled-id.ts'
+import { isPlainCall } from '../../translate/plain-messages.ts'
+import type { PlainCalls } from '../calls/plain-calls.ts'
 import { listenMethod } from '../methods/serve-listen.ts'
+import { isAnswer, isRequest } from '../web/message-kinds.ts'
 import { messageText } from '../web/message-text.ts'
+import { readCancellation } from '../web/read-cancellation.ts'
 import { createLineReader } from './line-reader.ts'
 
 /** Where messages come from and go to. */
@@ -19,13 +17,16 @@ export interface StdioStreams {
   readonly maxLineLength: number
   /** How long running requests may take to end after the input did, in milliseconds. */
   readonly graceMs: number
+  /** What takes calls before the SDK reads them, as soon as it is there. Default: nothing. */
+  readonly plainCalls?: () => PlainCalls | undefined
 }
 
 /**
  * MCP over lines: one JSON message a line. A line that is not a message is answered with an error and the next one is read. When the input
  * ends, what runs may still be answered for a while, so that a piped file of requests gets its answers.
  */
-export function createStdioTransport({ input, output, maxLineLength, graceMs }: StdioStreams): Transport {
+export function createStdioTransport(streams: StdioStreams): Transport {
+  const { input, output, maxLineLength, graceMs, plainCalls = () => undefined } = streams
   const running = new Set<string | number>()
   let inputEnded = false
   let closed = false
@@ -53,10 +54,10 @@ export function createStdioTransport({ input, output, maxLineLength, graceMs }: 
     const message = parseMessage(text)
     if ('refusal' in message) return refuse(message.code, message.refusal)
     // A request that only listens waits for nothing that ends by itself.
-    if (isJSONRPCRequest(message) && message.method !== listenMethod) running.add(message.id)
-    transport.onmessage?.(message)
-    const cancelled = cancelledId(message)
-    if (cancelled !== undefined) running.delete(cancelled)
+    if (isRequest(message) && message.method !== listenMethod) running.add(message.id)
+    if (plainCalls()?.take(message, transport) !== true) transport.onmessage?.(message)
+    const cancelled = readCancellation(message)
+    if (cancelled !== undefined) running.delete(cancelled.id)
   }
   const lines = createLineReader({
     maxLength: maxLineLength,
@@ -89,7 +90,7 @@ export function createStdioTransport({ input, output, maxLineLength, graceMs }: 
     },
     async send(message) {
       await write(message)
-      if ('id' in message && !('method' in message) && message.id !== undefined) running.delete(message.id)
+      if (isAnswer(message) && message.id !== undefined) running.delete(message.id)
       closeWhenIdle()
     },
     async close() {
@@ -113,6 +114,7 @@ function parseMessage(text: string): JSONRPCMessage | { code: number; refusal: s
     const refusal = 'Parse error: the line is not valid JSON. Send one JSON-RPC message a line.'
     return { code: -32700, refusal }
   }
+  if (isPlainCall(value)) return value
   try {
     return parseJSONRPCMessage(value)
   } catch {

@@ -1,11 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { messageParts } from './message-text.ts'
 import { sendJson } from './send-json.ts'
-import {
-  isJSONRPCErrorResponse,
-  isJSONRPCResultResponse,
-  type JSONRPCMessage,
-} from '@modelcontextprotocol/server'
+import type { JSONRPCMessage } from '@modelcontextprotocol/server'
+import { isAnswer } from './message-kinds.ts'
 
 type Headers = { readonly [name: string]: string }
 
@@ -54,15 +51,15 @@ export function openExchange(response: ServerResponse, options: ExchangeOptions 
     },
     send(message) {
       if (done) return false
-      const isAnswer = isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)
-      if (isAnswer && !response.headersSent)
+      const answers = isAnswer(message)
+      if (answers && !response.headersSent)
         sendJson(response, message, { status: statusOf(message), headers })
       else {
         openEventStream(response, headers)
         if (!response.writableNeedDrain || !isPassing(message)) writeEvent(response, message)
-        if (isAnswer) response.end()
+        if (answers) response.end()
       }
-      if (isAnswer) finish('answered')
+      if (answers) finish('answered')
       return true
     },
     abandon() {

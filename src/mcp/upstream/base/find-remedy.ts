@@ -130,6 +130,37 @@ function isFolder(place: string): boolean {
   return statSync(place, { throwIfNoEntry: false })?.isDirectory() ?? false
 }
 
+/** What an entry would have to say, as whole fields, for its program to have what the operator's own words name. */
+export interface Wants {
+  readonly network?: true | readonly string[]
+  readonly read?: readonly string[]
+}
+
+/** What a program is kept from that its entry names, as the fields that would let it. Empty for a server on the web. */
+export function findWants({ server, log, roots, fetches }: Attempt): Wants {
+  const { transport } = server
+  if (transport.kind === 'http') return {}
+  const files = [...findFiles(transport.args, roots), ...findPlaces(transport.env)]
+  const wanted = [...files, ...findPackages(log.read(), files)]
+  const hidden = unique(wanted.filter((path) => isHidden(path, roots)))
+  const read = unique(hidden.flatMap((path) => folderOf(path) ?? []))
+  const needsAll =
+    transport.fetch !== undefined &&
+    server.hosts.length === 0 &&
+    fetchesPackage(transport.command, transport.args) &&
+    !(fetches && findPackage(server) !== undefined)
+  const network = needsAll ? (true as const) : networkOf(server, transport)
+  return {
+    ...((network === true || network.length > 0) && { network }),
+    ...(read.length > 0 && { read: unique([...standing(transport.read), ...read]) }),
+  }
+}
+
+/** Folders that an entry names and that are there. */
+function standing(folders: readonly string[]): string[] {
+  return folders.filter((folder) => !isAbsolute(folder) || existsSync(folder))
+}
+
 /** The exact lines. What it may see is for the operator to say. */
 function toAdditions(
   { read: before }: Program,
@@ -137,11 +168,7 @@ function toAdditions(
 ): string[] {
   const lines = [
     ...(add.network === true || add.network.length > 0 ? [`"network": ${JSON.stringify(add.network)}`] : []),
-    ...(add.read.length > 0
-      ? [
-          `"read": ${JSON.stringify(unique([...before.filter((folder) => !isAbsolute(folder) || existsSync(folder)), ...add.read]))}`,
-        ]
-      : []),
+    ...(add.read.length > 0 ? [`"read": ${JSON.stringify(unique([...standing(before), ...add.read]))}`] : []),
   ]
   if (lines.length === 0) return []
   return ['If it may have that, its entry in mcp.json needs:', ...lines.map((line) => `  ${showLine(line)}`)]

@@ -6,6 +6,8 @@ export interface ServerLog {
   add(text: string): void
   /** A line of its standard output that is not a message. */
   addStray(line: string): void
+  /** A host that its program asked for, and that it does not reach. */
+  addRefused(host: string): void
   /** Its program is gone. `how` is a sentence. */
   end(how: string): void
   /** The last of all that, safe to show on a terminal. */
@@ -14,6 +16,8 @@ export interface ServerLog {
   readKeyLines(most: number): readonly string[]
   /** The first line of its standard output that is not a message, shortened and safe to show. */
   readonly stray: string | undefined
+  /** The hosts that its program asked for and does not reach, as the guard of the network saw it. */
+  readonly refused: readonly string[]
   /** How its program ended; undefined for one that runs, or that never started. */
   readonly ended: string | undefined
 }
@@ -29,6 +33,7 @@ const complaint =
 /** An empty log. It keeps the end of what is added; what is read of it was redacted. */
 export function createServerLog(redact: (text: string) => string = (text) => text): ServerLog {
   let kept = ''
+  const refused = new Set<string>()
   let stray: string | undefined
   let ended: string | undefined
   const add = (text: string): void => {
@@ -40,6 +45,7 @@ export function createServerLog(redact: (text: string) => string = (text) => tex
       stray ??= showLine(redact(line).trim().slice(0, strayLength))
       add(`${line.slice(0, 1_000)}\n`)
     },
+    addRefused: (host) => void refused.add(showLine(redact(host))),
     end(how) {
       ended = how
     },
@@ -51,6 +57,9 @@ export function createServerLog(redact: (text: string) => string = (text) => tex
         .filter((line) => line !== '' && !frame.test(line))
       const keyLines = lines.filter((line) => complaint.test(line))
       return (keyLines.length > 0 ? keyLines : lines).slice(-most).map((line) => line.slice(0, lineLength))
+    },
+    get refused() {
+      return [...refused]
     },
     get stray() {
       return stray

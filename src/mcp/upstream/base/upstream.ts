@@ -1,3 +1,4 @@
+import type { Wants } from './find-remedy.ts'
 import type { ToolFailure } from '../../../contract/base/errors.ts'
 import type { JsonObject } from '../../../contract/base/json.ts'
 import type { LoginFacts, LoginPerson } from '../../../contract/mcp/login.ts'
@@ -119,4 +120,8 @@ export interface ConnectionState {
   readonly remedy: string | undefined
   /** The last of what the server said beside the protocol. */
   readonly log: string
+  /** What its entry names and its program is kept from, as the fields of the entry that would let it. */
+  readonly wants: Wants
+  /** Hosts that its program asked for, and that the guard of the network kept it from. */
+  readonly refused: readonly string[]
 }

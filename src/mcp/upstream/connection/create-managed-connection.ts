@@ -1,6 +1,6 @@
 import type { ToolFailure } from '../../../contract/base/errors.ts'
 import { explainFault, type ConnectionFault } from '../base/explain-fault.ts'
-import { findFlaw, findRemedy } from '../base/find-remedy.ts'
+import { findFlaw, findRemedy, findWants } from '../base/find-remedy.ts'
 import { LoginNeeded } from '../base/login-needed.ts'
 import type { ServerLog } from '../base/server-log.ts'
 import { toDownFailure } from '../base/to-call-failure.ts'
@@ -122,6 +122,8 @@ function describe(dialer: Dialer, { slot, faults, isClosed }: Parts): Connection
     wantsLogin: fault?.cause instanceof LoginNeeded,
     remedy: fault === undefined ? findAdvice(dialer, slot) : fault.remedy,
     log: fault?.log ?? dialer.log().read(),
+    wants: findWants(dialer.attempt()),
+    refused: dialer.log().refused,
   }
 }
 

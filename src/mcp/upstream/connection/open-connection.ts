@@ -1,12 +1,13 @@
 import { readJsonObject } from '../../../kit/json/is-json-object.ts'
 import { basename } from 'node:path'
 import type * as SdkModule from '@modelcontextprotocol/client'
-import type { Client, ClientOptions, Transport } from '@modelcontextprotocol/client'
+import type { Client, ClientOptions, RequestOptions, Transport } from '@modelcontextprotocol/client'
 import type { JsonObject } from '../../../contract/base/json.ts'
 import type { DirectClient } from '../../../contract/mcp/direct-connection.ts'
 import type { FeedHost, ProgramRequest } from '../../../contract/mcp/tool-feed.ts'
 import type { UpstreamServer, UpstreamTransport } from '../../../contract/mcp/upstream.ts'
 import { jsonSize } from '../../../kit/json/json-size.ts'
+import { isPlainAnswer } from '../../translate/plain-messages.ts'
 import { layBeside } from '../../packages/lay-beside.ts'
 import { FetchFailed } from '../../packages/fetch-failed.ts'
 import { fetchesPackage } from '../../packages/read-package-command.ts'
@@ -14,11 +15,13 @@ import type { Packages } from '../../packages/open-packages.ts'
 import { asIs } from '../base/as-is.ts'
 import { findBesideFolder, findDataFolder } from '../base/data-folder.ts'
 import { findPackage } from '../base/find-package.ts'
+import { createPlainRequests, type PlainRequest, type PlainRequests } from './plain-requests.ts'
 import { fillSecrets } from './fill-secrets.ts'
 import type { Login } from '../login/create-login.ts'
 import { completeResults } from './complete-results.ts'
 import { ProgramTransport } from './program-transport.ts'
 import type { ServerLog } from '../base/server-log.ts'
+import { readAnswers } from './read-answers.ts'
 import { boundFlow, createFlow } from './watch-flow.ts'
 
 /** Whether a server shakes hands (to 2025-11-25) or answers each request alone (2026-07-28). */
@@ -27,6 +30,8 @@ export type Era = 'legacy' | 'modern'
 /** An open connection to a server. */
 export interface Connection {
   readonly client: Client
+  /** Sends a request; resolves with its result as it came. */
+  request(request: PlainRequest, options: RequestOptions): Promise<JsonObject>
   readonly era: Era
   readonly version: string
   /** Aborted when the connection is no more. */
@@ -106,7 +111,8 @@ async function connect(options: ConnectionOptions, mode: Mode): Promise<Connecti
   const { timeoutMs, signal, end } = options
   const log = options.newLog()
   const sdk = await import('@modelcontextprotocol/client')
-  const { transport, release } = await openTransport(options, { sdk, log })
+  const plain = createPlainRequests(sdk, (message) => transport.send(message))
+  const { transport, release } = await openTransport(options, { sdk, log, plain })
   const ending = new AbortController()
   let isOpen = false
   const settings: ClientOptions = {
@@ -124,6 +130,7 @@ async function connect(options: ConnectionOptions, mode: Mode): Promise<Connecti
   const wanted = hearChanges(client, options)
   if (end !== undefined) attend(client, end)
   client.onclose = () => {
+    plain.close()
     ending.abort()
     void release()
   }
@@ -136,7 +143,7 @@ async function connect(options: ConnectionOptions, mode: Mode): Promise<Connecti
     if (client.getProtocolEra() === 'modern') {
       completeResults(transport)
       subscribe(client, wanted)
-    }
+    } else handAnswers(transport, plain)
     isOpen = true
   } catch (error) {
     await transport.close().catch(() => {})
@@ -145,12 +152,23 @@ async function connect(options: ConnectionOptions, mode: Mode): Promise<Connecti
   } finally {
     signal.removeEventListener('abort', abandon)
   }
+  const era = client.getProtocolEra() ?? 'legacy'
   return {
     client,
-    era: client.getProtocolEra() ?? 'legacy',
+    request: (request, options) =>
+      era === 'legacy' ? plain.request(request, options) : client.request(request, asIs, options),
+    era,
     version: client.getNegotiatedProtocolVersion() ?? '',
     ended: ending.signal,
     close: () => client.close(),
+  }
+}
+
+/** What answers plain requests does not go on to the SDK. */
+function handAnswers(transport: Transport, plain: PlainRequests): void {
+  const receive = transport.onmessage
+  transport.onmessage = (message, extra) => {
+    if (!plain.take(message)) receive?.(message, extra)
   }
 }
 
@@ -198,7 +216,7 @@ type Sdk = typeof SdkModule
 
 async function openTransport(
   options: ConnectionOptions,
-  { sdk, log }: { sdk: Sdk; log: ServerLog },
+  { sdk, log, plain }: { sdk: Sdk; log: ServerLog; plain: PlainRequests },
 ): Promise<{ transport: Transport; release: () => Promise<void> }> {
   const { server, host, tenant, login, isAnonymous = false } = options
   const { transport } = server
@@ -209,8 +227,9 @@ async function openTransport(
     return { transport: program, release: async () => {} }
   }
   const origin = host.web.reach(transport.url)
+  const request = login?.over(origin.request, { isAnonymous }) ?? origin.request
   const web = new sdk.StreamableHTTPClientTransport(new URL(transport.url), {
-    fetch: login?.over(origin.request, { isAnonymous }) ?? origin.request,
+    fetch: readAnswers(request, (message) => isPlainAnswer(message) && plain.take(message)),
     requestInit: { headers: fillSecrets(server, tenant, host) },
   })
   return { transport: web, release: () => origin.close() }

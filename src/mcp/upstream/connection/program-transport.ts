@@ -45,6 +45,7 @@ export class ProgramTransport implements Transport {
     const program = await programs.open(request, {
       onStdout: (text) => this.#receive(text),
       onStderr: (text) => log.add(text),
+      onRefused: (host) => log.addRefused(host),
     })
     if (this.#closed) return program.end()
     this.#program = program

@@ -1,11 +1,11 @@
-import type { Client, RequestOptions } from '@modelcontextprotocol/client'
+import type { RequestOptions } from '@modelcontextprotocol/client'
 import { ToolFailure } from '../../../contract/base/errors.ts'
 import type { JsonObject } from '../../../contract/base/json.ts'
 import type { CallBinding } from '../../../contract/mcp/direct-connection.ts'
 import type { UpstreamServer } from '../../../contract/mcp/upstream.ts'
 import { readJsonObject } from '../../../kit/json/is-json-object.ts'
-import { asIs } from '../base/as-is.ts'
 import { answerAll, type Asker } from '../base/questions.ts'
+import type { Connection } from '../connection/open-connection.ts'
 import { showPages } from './show-pages.ts'
 
 /** A server that asks more often for one call does not come to an end. */
@@ -28,13 +28,13 @@ export interface Sent {
  * A request. The client of a direct connection provides what the server needs before it goes on (2026-07-28). Without one, the person or model
  * that works with the session of the call provides it.
  */
-export async function callOver(client: Client, sent: Sent): Promise<JsonObject> {
+export async function callOver(connection: Pick<Connection, 'request'>, sent: Sent): Promise<JsonObject> {
   const { method, params, options, binding, server } = sent
   let request = { method, params: binding === undefined ? params : { ...params, ...binding.params } }
   for (let round = 0; round < maxRounds; round++) {
     let result: JsonObject
     try {
-      result = await client.request(request, asIs, options)
+      result = await connection.request(request, options)
     } catch (error) {
       throw binding === undefined ? await showPages(error, toAsked(sent)) : error
     }

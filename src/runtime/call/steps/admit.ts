@@ -1,4 +1,5 @@
 import type { CallError } from '../../../contract/base/errors.ts'
+import type { BeginEntry } from '../../../contract/evidence-log.ts'
 import type { CallBudget, HeldBudget } from '../../state/budget-state.ts'
 import { reserveBudgets, toReserved } from '../../limits/budgets.ts'
 import { toBegin } from '../../record/begin-record.ts'
@@ -8,6 +9,7 @@ import type { CallScope } from '../../state/scope.ts'
 import { giveKept } from '../../record/give-kept.ts'
 import { takeKey } from '../../record/keyed-calls.ts'
 import type { Slot } from '../../state/slots.ts'
+import { findPause } from '../../permission/find-pause.ts'
 import { takeSlot } from '../../limits/take-slot.ts'
 import {
   advance,
@@ -33,7 +35,10 @@ type MayRun = Admitted | Replayed | Halted | typeof again
  */
 export function admit(approved: Approved, scope: CallScope): MayRun | Promise<MayRun> {
   scope.tenant.observer?.enters(approved.call, 'admit')
-  if (approved.kept !== undefined) return giveKept(approved.kept, approved, scope)
+  if (approved.kept !== undefined) {
+    const paused = findPause(approved, scope)
+    return paused === undefined ? giveKept(approved.kept, approved, scope) : halt('admit', approved, paused)
+  }
   const slot = takeSlot(approved, scope)
   return slot instanceof Promise
     ? slot.then((taken) => takeRest(approved, taken, scope))
@@ -55,9 +60,12 @@ function takeRest(approved: Approved, slot: Slot | CallError, scope: CallScope):
   return mayRunFirst ? beginLazily(approved, taken, scope) : begin(approved, taken, scope)
 }
 
-/** What changed since the call was decided about: its approval has expired, or the session entered plan mode. */
-function findLateNo({ approval, registered }: Approved, scope: CallScope): CallError | undefined {
+/** What changed since the call was decided about: it was paused, its approval has expired, or the session entered plan mode. */
+function findLateNo(approved: Approved, scope: CallScope): CallError | undefined {
+  const { approval, registered } = approved
   const { tenant, session } = scope
+  const paused = findPause(approved, scope)
+  if (paused !== undefined) return paused
   const { name, permission } = registered.definition
   if (approval !== undefined && tenant.tick() > approval.expiresAt) return stale(name)
   if (permission !== 'write' || session.mode !== 'plan') return undefined
@@ -76,8 +84,7 @@ function beginLazily(approved: Approved, taken: Taken, scope: CallScope): Admitt
   const startedAt = scope.tenant.now()
   countCall(approved, scope)
   try {
-    const { record, body } = toTakenBegin(approved, { startedAt, taken }, scope)
-    scope.tenant.evidence.beginLazily(record, body)
+    scope.tenant.evidence.beginLazily(toTakenBegin(approved, { startedAt, taken }, scope))
   } catch (error) {
     giveBack(approved, taken, scope)
     throw error
@@ -89,8 +96,8 @@ async function begin(approved: Approved, taken: Taken, scope: CallScope): Promis
   const startedAt = scope.tenant.now()
   countCall(approved, scope)
   try {
-    const { record, body } = toTakenBegin(approved, { startedAt, taken }, scope)
-    await scope.tenant.evidence.begin(record, body, approved.use && { facts: [approved.use] })
+    const begun = toTakenBegin(approved, { startedAt, taken }, scope)
+    await scope.tenant.evidence.begin(begun, approved.use && { facts: [approved.use] })
   } catch (error) {
     giveBack(approved, taken, scope)
     const { name } = approved.registered.definition
@@ -104,10 +111,9 @@ function toTakenBegin(
   approved: Approved,
   { startedAt, taken }: { startedAt: number; taken: Taken },
   scope: CallScope,
-): ReturnType<typeof toBegin> {
-  const begin = toBegin(approved, startedAt, scope)
-  if (taken.budget !== undefined) begin.record.reserved = toReserved(taken.budget)
-  return begin
+): BeginEntry {
+  const reserved = taken.budget && { reserved: toReserved(taken.budget) }
+  return toBegin(approved, { startedAt, ...reserved }, scope)
 }
 
 function started(

@@ -55,7 +55,7 @@ function contextsOf(services: Readonly<Record<string, unknown>>): typeof CallCon
 
 /** What a tool threw because it used a service that it does not name, with what to do; anything else as it is. */
 export function explainThrown(thrown: unknown, context: ToolContext): unknown {
-  const missing = context instanceof CallContext ? [...context.lookedFor] : []
+  const missing = context instanceof CallContext ? [...(context.lookedFor ?? [])] : []
   // A tool may throw anything, such as a proxy that throws if it is looked at.
   if (missing.length === 0 || !types.isNativeError(thrown) || thrown.name !== 'TypeError') return thrown
   if (!/undefined|not a function/.test(thrown.message)) return thrown
@@ -71,7 +71,7 @@ class CallContext implements ToolContext {
   readonly #scope: CallScope
   readonly #watch: RunWatch
   /** Services that the tool does not name, and looked for. */
-  readonly lookedFor = new Set<string>()
+  lookedFor: Set<string> | undefined
   #elicitations = 0
   #settings: JsonObject | undefined
   #room: ArtifactRoom | undefined
@@ -83,7 +83,7 @@ class CallContext implements ToolContext {
   }
 
   lookFor(name: string): undefined {
-    this.lookedFor.add(name)
+    this.lookedFor = (this.lookedFor ?? new Set()).add(name)
   }
 
   get callId() {

@@ -49,10 +49,28 @@ export function checkOutput(
       ? { output: given, metadata: {} }
       : treatOutput(given, ran, { scope, findIssues: (data) => findOutputIssues(holdsTo, data, scope) })
   if ('code' in treated) return fail(ran, treated)
+  const dataText =
+    treatment === undefined && ran.aborted === undefined ? findCleanText(given, size, scope) : undefined
+  if (dataText !== undefined) return advance(ran, 'check-output', { output: toPlain(given, dataText) })
   const output = clean(treated.output, scope)
   if (size > scope.tenant.limits.inlineBytes || hasMedia(output))
     return finish(ran, { output, metadata: treated.metadata }, scope)
   return toChecked(ran, { output, metadata: treated.metadata })
+}
+
+/** The text of the data of a tool that gave nothing else, if that fits and no secret can be in it: one look finds nearly all results. */
+function findCleanText({ data, content, ...rest }: ToolOutput, size: number, { tenant }: CallScope) {
+  const [block] = content
+  const showsData = content.length === 1 && block?.type === 'json' && block.json === data
+  if (data === undefined || !showsData || size > tenant.limits.inlineBytes) return undefined
+  if (Object.values(rest).some((each) => each !== undefined)) return undefined
+  const text = JSON.stringify(data)
+  return tenant.redactor.mayHold(text) ? undefined : text
+}
+
+function toPlain({ content, data }: ToolOutput, dataText: string): Output {
+  const output = { content, data, dataText, summary: '', artifacts: noArtifacts, error: undefined }
+  return { ...output, metadata: {} }
 }
 
 /** With its data as the tool wants it to go back. */
@@ -216,9 +234,11 @@ function measureCopy({ content, data }: ToolOutput): number {
 function toError(output: ToolOutput, ran: Ran): CallError | undefined {
   const { error } = output
   if (error === undefined) return ran.aborted?.error
-  const { code = 'TOOL.FAILED', reason, message, issues, data } = error
+  const { code = 'TOOL.FAILED', reason, issues, data } = error
+  const said = code === 'TOOL.ABORTED' ? ran.aborted?.said : undefined
+  const isTold = said === undefined || error.message.includes(said)
   return callError(code, reason, {
-    message,
+    message: isTold ? error.message : `${error.message} It was aborted for this: ${said}`,
     ...(issues !== undefined && { issues }),
     ...(data !== undefined && { data }),
   })

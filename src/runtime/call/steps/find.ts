@@ -10,6 +10,7 @@ import { advance, halt, type Called, type Found, type Halted } from '../../state
 import type { CallScope } from '../../state/scope.ts'
 import { MalformedCall } from './take-input.ts'
 import { describeIssues, toDecodeError } from './to-decode-error.ts'
+import { findPause } from '../../permission/find-pause.ts'
 import { treatmentOf } from '../../record/treatments.ts'
 import { shorten } from '../../../kit/text/shorten.ts'
 
@@ -34,6 +35,9 @@ export function find(called: Called, scope: CallScope): Found | Halted {
       called,
       excludedTool(registered, { exclusion, status: scope.session.status(registered) }, scope),
     )
+
+  const paused = findPause({ ...called, registered }, scope)
+  if (paused !== undefined) return halt('find', { ...called, registered }, paused)
 
   if (call.input instanceof MalformedCall) return halt('find', { ...called, registered }, call.input.error)
   const asked = parseInput(call.input)

@@ -1,16 +1,17 @@
 import type { RuntimeEvent } from '../../../contract/events.ts'
-import type { EvidenceRecord, NoteRecord } from '../../../contract/evidence.ts'
+import type { NoteRecord } from '../../../contract/evidence.ts'
 import type { ToolResult } from '../../../contract/base/result.ts'
-import type { Changes } from '../../../contract/store.ts'
+import type { Changes, Entry } from '../../../contract/store.ts'
 import type { CallFacts } from '../../../contract/telemetry.ts'
 import { copyJson } from '../../../kit/json/copy-json.ts'
 import { encodeResult } from '../../../kit/result/encode-result.ts'
 import { isFactChanged } from '../../../kit/result/is-fact-changed.ts'
 import { logLevel } from '../../../kit/result/log-level.ts'
 import { takesRecords } from '../../../kit/takes-records.ts'
+import { andThen } from '../../../kit/time/and-then.ts'
 import { toBegin } from '../../record/begin-record.ts'
 import { spentByBudget } from '../../limits/budgets.ts'
-import { toEndRecord, toEventName } from '../../record/end-record.ts'
+import { toEnd, toEventName } from '../../record/end-record.ts'
 import type { CallScope } from '../../state/scope.ts'
 import {
   halt,
@@ -31,7 +32,7 @@ import { matchesHook, toHookEvent } from './hook.ts'
  * Step 10: the end of every call, whatever happened to it: its result, its end record (with its begin where there is none yet) in
  * one transaction, its event, and the hooks that observe it.
  */
-export async function record(ended: Ended, scope: CallScope): Promise<ToolResult> {
+export function record(ended: Ended, scope: CallScope): ToolResult | Promise<ToolResult> {
   const { tenant } = scope
   const state = stateOf(ended)
   tenant.observer?.enters(state.call, 'record')
@@ -39,13 +40,28 @@ export async function record(ended: Ended, scope: CallScope): Promise<ToolResult
   const startedAt = state.startedAt ?? state.call.at
   const durationMs = durationOf(state, tenant.tick())
   const result = toResult(ended, { scope, durationMs })
-  const body = encodeResult(result)
+  const body = encodeResult(result, 'output' in ended ? ended.output?.dataText : undefined)
   const outlived = isHalted(ended) ? ended.outlived : undefined
   const settled = outlived === undefined ? toChanges(ended, { body, wallMs: durationMs }) : undefined
   const changes = withUse(settled, ended)
   const [settlement] = changes?.settle ?? []
   const spent = settlement && state.budget && spentByBudget(state.budget, settlement)
-  const recorded = await write(ended, { result, body, startedAt, now, changes, spent }, scope)
+  const ending: Ending = { result, body, startedAt, now, changes, spent }
+  return andThen(write(ended, ending, scope), (recorded) => tell(recorded, { ended, ending, scope }))
+}
+
+interface Recorded {
+  readonly ended: Ended
+  readonly ending: Ending
+  readonly scope: CallScope
+}
+
+/** Tells all who wait for the end of a call, or watch it. */
+function tell(recorded: ToolResult, { ended, ending, scope }: Recorded): ToolResult | Promise<ToolResult> {
+  const { tenant } = scope
+  const { result, body, now, spent } = ending
+  const state = stateOf(ended)
+  const outlived = isHalted(ended) ? ended.outlived : undefined
   if (outlived !== undefined) void outlived.then(() => endLate(ended, result, scope))
   // Also where its key is not known: a call that starts anew may end before it is read.
   tenant.running.end(state.call.id, state.refused)
@@ -57,10 +73,8 @@ export async function record(ended: Ended, scope: CallScope): Promise<ToolResult
     // The call has ended, whatever becomes of telling it.
     tenant.logError({ call: recorded.callId, tool: recorded.tool, cause })
   }
-  if (tenant.hooks.after.length > 0 && isChecked(state)) {
-    await observe(state, recorded, scope)
-  }
-  return recorded
+  if (tenant.hooks.after.length === 0 || !isChecked(state)) return recorded
+  return observe(state, recorded, scope).then(() => recorded)
 }
 
 /**
@@ -103,24 +117,31 @@ interface Ending {
 }
 
 /** Makes the end durable, with all that changes with it. Returns the result as it is then. */
-async function write(ended: Ended, ending: Ending, scope: CallScope): Promise<ToolResult> {
+function write(ended: Ended, ending: Ending, scope: CallScope): ToolResult | Promise<ToolResult> {
+  const { result, changes } = ending
+  const failed = (error: unknown) => withoutEnd(error, { ended, ending, scope })
+  try {
+    const writing = scope.tenant.evidence.end(toRecords(ended, ending, scope), result, changes)
+    return writing === undefined ? result : writing.then(() => result, failed)
+  } catch (error) {
+    return failed(error)
+  }
+}
+
+/** The result of a call whose end the store did not take. */
+function withoutEnd(error: unknown, { ended, ending, scope }: Recorded): ToolResult | Promise<ToolResult> {
   const { tenant } = scope
   const { result, changes } = ending
-  try {
-    await tenant.evidence.end(toRecords(ended, ending, scope), result, changes)
-    return result
-  } catch (error) {
-    // The answer that ended it was used by another call that came back with it.
-    if (changes?.facts !== undefined && isFactChanged(error)) {
-      const { facts: _facts, ...rest } = changes
-      return write(ended, { ...ending, changes: rest }, scope)
-    }
-    // What comes after the store was closed with the runtime is told so, and lost nothing.
-    if (scope.session.endings.closed && isWithoutBegin(ended)) return result
-    // That a store takes no records is told once, not of each call.
-    if (takesRecords(tenant.store)) tenant.logError({ call: result.callId, tool: result.tool, cause: error })
-    return toUnrecorded(result, !isWithoutBegin(ended), error)
+  // The answer that ended it was used by another call that came back with it.
+  if (changes?.facts !== undefined && isFactChanged(error)) {
+    const { facts: _facts, ...rest } = changes
+    return write(ended, { ...ending, changes: rest }, scope)
   }
+  // What comes after the store was closed with the runtime is told so, and lost nothing.
+  if (scope.session.endings.closed && isWithoutBegin(ended)) return result
+  // That a store takes no records is told once, not of each call.
+  if (takesRecords(tenant.store)) tenant.logError({ call: result.callId, tool: result.tool, cause: error })
+  return toUnrecorded(result, !isWithoutBegin(ended), error)
 }
 
 /** Whether the begin of the call is not written yet. */
@@ -128,23 +149,19 @@ function isWithoutBegin(ended: Ended): boolean {
   return 'replayed' in ended || (isHalted(ended) && !ended.begun)
 }
 
-function toRecords(
-  ended: Ended,
-  { result, body, startedAt, now, spent }: Ending,
-  scope: CallScope,
-): { record: EvidenceRecord; body: string | null }[] {
+function toRecords(ended: Ended, { result, body, startedAt, now, spent }: Ending, scope: CallScope): Entry[] {
   const state = stateOf(ended)
-  const records: { record: EvidenceRecord; body: string | null }[] = []
-  if (isWithoutBegin(ended)) records.push(toBegin(state, startedAt, scope))
+  const records: Entry[] = []
+  if (isWithoutBegin(ended)) records.push(toBegin(state, { startedAt }, scope))
   const note = toNote(result, scope, now)
   if (note !== undefined) records.push({ record: note, body: null })
   const outlived = isHalted(ended) && ended.outlived !== undefined
   const { bytesIn = 0, answer, reviewed, counterpart } = state
   const approval =
     answer === undefined || reviewed === undefined ? undefined : { ...answer, preview: reviewed }
-  const end = toEndRecord(result, body, { scope, now, bytesIn, outlived, spent, approval, counterpart })
-  settleRepeat(state, { result, digest: end.result }, scope)
-  records.push({ record: end, body })
+  const end = toEnd(result, body, { scope, now, bytesIn, outlived, spent, approval, counterpart })
+  settleRepeat(state, { result, digest: end.record.result }, scope)
+  records.push(end)
   return records
 }
 

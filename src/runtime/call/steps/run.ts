@@ -28,26 +28,26 @@ export function run(admitted: Admitted, scope: CallScope): Ran | Halted | Promis
     slot.free()
     return { ...begun(halt('run', admitted, endedError(watch.ended, admitted, scope))), idle: true }
   }
+  const context = createCallContext(admitted, scope, watch)
   let returned: unknown
   const begunAt = performance.now()
   try {
-    returned = startTool(admitted, scope, watch)
+    returned = startTool(admitted, scope, context)
   } catch (error) {
     slot.free()
     throw error
   }
   const spentMs = performance.now() - begunAt
-  if (returned instanceof Promise) return follow(admitted, { returned, spentMs, watch, scope })
+  if (returned instanceof Promise) return follow(admitted, { returned, spentMs, watch, scope, context })
   watch.answer()
   slot.free()
   const isLate = spentMs > admitted.allowance.timeoutMs
   return toRan(admitted, returned, isLate ? tooLate(returned, admitted) : undefined)
 }
 
-function startTool(admitted: Admitted, scope: CallScope, watch: RunWatch): unknown {
+function startTool(admitted: Admitted, { tenant }: CallScope, context: ToolContext): unknown {
   const { tool } = admitted.registered
-  const { observer } = scope.tenant
-  const context = createCallContext(admitted, scope, watch)
+  const { observer } = tenant
   const segment = admitted.partOf?.segment
   const run = () => (segment === undefined ? tool.run(admitted.decoded, context) : segment.run(context))
   const start = () => callTool(run, context)
@@ -78,62 +78,87 @@ class Thrown {
 function callTool(start: () => unknown, context: ToolContext): unknown {
   try {
     const returned = start()
-    return isThenable(returned) ? awaitTool(returned, context) : returned
+    if (isPlainPromise(returned)) return returned
+    return isThenable(returned) ? awaitTool(returned) : returned
   } catch (error) {
     return new Thrown(explainThrown(error, context))
   }
 }
 
-async function awaitTool(returned: PromiseLike<unknown>, context: ToolContext): Promise<unknown> {
-  try {
-    return await returned
-  } catch (error) {
-    throw explainThrown(error, context)
-  }
+/** Whether it is a promise of the engine, of which nothing was changed. */
+function isPlainPromise(value: unknown): value is Promise<unknown> {
+  return value instanceof Promise && value.constructor === Promise && value.then === Promise.prototype.then
+}
+
+/** What a tool made of a promise may answer several times, or throw: a promise of the engine does not. */
+async function awaitTool(returned: PromiseLike<unknown>): Promise<unknown> {
+  return returned
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
 
-async function follow(
-  admitted: Admitted,
-  about: { returned: Promise<unknown>; spentMs: number; watch: RunWatch; scope: CallScope },
-): Promise<Ran | Halted> {
-  const { returned, spentMs, watch, scope } = about
+interface Following {
+  readonly returned: Promise<unknown>
+  readonly spentMs: number
+  readonly watch: RunWatch
+  readonly scope: CallScope
+  readonly context: ToolContext
+}
+
+function follow(admitted: Admitted, about: Following): Promise<Ran | Halted> {
+  const { returned, spentMs, watch, context } = about
   const leftMs = admitted.allowance.timeoutMs - spentMs
-  const free = (): void => {
-    admitted.slot.free()
-    admitted.waitedMs = watch.heldMs
-  }
-  const first = await orThrown(watch.firstOf(returned, Math.max(0, leftMs)))
-  if (first !== 'ended') {
+  const ended = (value: unknown): Ran | Halted => {
     watch.answer()
-    free()
+    free(admitted, watch)
     const isLate = leftMs < 0 || watch.ended !== undefined
-    return toRan(admitted, first.value, isLate ? tooLate(first.value, admitted) : undefined)
+    return toRan(admitted, value, isLate ? tooLate(value, admitted) : undefined)
   }
+  return watch.firstOf(returned, Math.max(0, leftMs)).then(
+    (first) => (first === 'ended' ? followEnd(admitted, about) : ended(first.value)),
+    (error: unknown) => ended(new Thrown(explainThrown(error, context))),
+  )
+}
+
+/** A tool that was told to end has its grace to do so. */
+async function followEnd(
+  admitted: Admitted,
+  { returned, watch, scope, context }: Following,
+): Promise<Ran | Halted> {
   const ended = watch.ended ?? 'timeout'
   const { abortGraceMs } = scope.tenant.limits
-  const late = await orThrown(watch.withinGrace(returned, abortGraceMs))
+  const late = await orThrown(watch.withinGrace(returned, abortGraceMs), context)
   watch.answer()
   if (late !== 'ended') {
-    free()
-    return toRan(admitted, late.value, { error: endedError(ended, admitted, scope), reason: ended })
+    free(admitted, watch)
+    return toRan(admitted, late.value, {
+      error: endedError(ended, admitted, scope),
+      reason: ended,
+      said: scope.session.endings.aborted.get(admitted.call.id),
+    })
   }
   admitted.waitedMs = watch.heldMs
   const error = ignoredAbort(ended, admitted.registered.definition.name, abortGraceMs)
   const output = { metadata: { aborted: true, partial: false, abortReason: ended } }
-  return { ...begun(halt('run', admitted, error)), output, outlived: returned.then(free, free) }
+  const freeLate = (): void => free(admitted, watch)
+  return { ...begun(halt('run', admitted, error)), output, outlived: returned.then(freeLate, freeLate) }
+}
+
+function free(admitted: Admitted, watch: RunWatch): void {
+  admitted.slot.free()
+  admitted.waitedMs = watch.heldMs
 }
 
 async function orThrown(
   waiting: Promise<{ value: unknown } | 'ended'>,
+  context: ToolContext,
 ): Promise<{ value: unknown } | 'ended'> {
   try {
     return await waiting
   } catch (error) {
-    return { value: new Thrown(error) }
+    return { value: new Thrown(explainThrown(error, context)) }
   }
 }
 

@@ -18,7 +18,7 @@ export async function forgetJobs({ tenant, session }: CallScope): Promise<void> 
   const ended = readJobs(group, tenant.store).filter(({ phase }) => phase === 'ended')
   const documents = ended.map((job) => toRemoval(group, job))
   // What is left is of no use, and of no harm.
-  if (documents.length > 0) await tenant.store.append([], { documents }).catch(() => {})
+  if (documents.length > 0) await tenant.store.append([], { documents })?.catch(() => {})
 }
 
 /** Says that the jobs are over whose process was killed, and whose session is never opened again. */

@@ -35,6 +35,8 @@ export interface ProxyPlace {
   readonly path: string
   /** Told of the first connection. That one is answered with a word and ended: the client knows then that all others will work. */
   readonly onGreeting: () => void
+  /** Told of each host, once, that was not connected to. */
+  readonly onRefused?: ((host: string) => void) | undefined
 }
 
 /** Where the name server inside asks a proxy for the ports of a name that may be connected to: a list of numbers, or a refusal. */

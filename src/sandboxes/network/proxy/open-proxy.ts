@@ -27,10 +27,10 @@ type ProxyBounds = Omit<Passport, 'signal'> & Pick<NetworkEntry, 'signals'>
  * was judged, and is refused with 403 otherwise. Memory stays bounded: neither side is read faster than the other takes it.
  */
 export async function openProxy(
-  { path, onGreeting }: ProxyPlace,
+  { path, onGreeting, onRefused }: ProxyPlace,
   { signals, ...bounds }: ProxyBounds,
 ): Promise<NetworkProxy> {
-  const log = createProxyLog()
+  const log = createProxyLog(onRefused)
   const sockets = new Set<Duplex>()
   const closing = new AbortController()
   const keep = (socket: Socket): void => {

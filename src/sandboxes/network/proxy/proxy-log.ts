@@ -12,8 +12,8 @@ const maxEntries = 100
 /** No name of a host is longer than 255 letters. */
 const maxLetters = 270
 
-/** Keeps the first of them. */
-export function createProxyLog(): ProxyLog {
+/** Keeps the first of them; what is refused is told at once. */
+export function createProxyLog(onRefused: (host: string) => void = () => {}): ProxyLog {
   const reached = new Set<string>()
   const refused = new Map<string, { host: string; reason: string }>()
   return {
@@ -22,7 +22,10 @@ export function createProxyLog(): ProxyLog {
     },
     refused(host, reason) {
       const shown = host.slice(0, maxLetters)
-      if (refused.size < maxEntries) refused.set(`${shown} ${reason}`, { host: shown, reason })
+      const entry = `${shown} ${reason}`
+      if (refused.size >= maxEntries || refused.has(entry)) return
+      refused.set(entry, { host: shown, reason })
+      onRefused(shown)
     },
     report: () => ({ reached: [...reached], refused: [...refused.values()] }),
   }

@@ -115,7 +115,7 @@ function spawnLauncher(): ChildProcess {
 /** Beside this file, or where the build puts it. */
 function findEntry(): URL {
   const here = import.meta.url
-  return new URL(here.endsWith('.ts') ? './launch-programs.ts' : '../workers/launch-programs.js', here)
+  return new URL(here.endsWith('.ts') ? './launch-programs.ts' : '../workers/launch-programs.cjs', here)
 }
 
 function tell(child: ChildProcess, word: Ask): void {

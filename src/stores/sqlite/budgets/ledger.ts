@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { ToolFailure } from '../../../contract/base/errors.ts'
-import { chainLink } from '../../../kit/json/digest.ts'
+import { linkText } from '../../../kit/json/digest.ts'
 import { isFinding, secondFinding } from '../../refusals.ts'
 import type { PreparedEntry } from '../../prepare-entry.ts'
 import type { SealedWrites } from '../seals/sealed-writes.ts'
@@ -60,16 +60,17 @@ export function createLedger({ db, writers, writes, own }: LedgerOptions): Ledge
     const begun = new Map<string, number>()
     const tenants = new Set<string>()
     for (const entry of entries) {
-      const { record, call, text, body } = entry
+      const { record, call, body } = entry
       if (record.kind === 'end' && !open.has(call) && !begun.has(call)) refuseStrayEnd(entry)
       if (isFinding(record)) refuseSecondFinding(entry)
       const head = heads.get(record.tenant)
       tenants.add(record.tenant)
       head.sequence += 1
-      head.hash = chainLink(head.hash, text)
+      const linked = linkText(head.hash, entry.text)
+      head.hash = linked.hash
       if (body === null && hasBody(record)) head.bodiless += 1
       const hash = Buffer.from(head.hash, 'hex')
-      const { lastInsertRowid } = insert.run(record.tenant, head.sequence, text, hash, body)
+      const { lastInsertRowid } = insert.run(record.tenant, head.sequence, linked.text, hash, body)
       // A begin of another store, which is imported, ends there.
       if (record.kind === 'begin' && record.writer === own) begun.set(call, Number(lastInsertRowid))
     }

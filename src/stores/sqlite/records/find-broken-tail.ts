@@ -2,7 +2,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { StoredRecord } from '../../../contract/evidence.ts'
 import { chainLink } from '../../../kit/json/digest.ts'
 import { readHead } from './read-head.ts'
-import { readRecords, readTenants } from './read-records.ts'
+import { readChain } from './read-chain.ts'
+import { readTenants } from './read-tenants.ts'
 import { describeProblem } from '../base/sqlite-error.ts'
 import { inSnapshot } from '../base/transaction.ts'
 
@@ -35,7 +36,7 @@ function findIssue(db: DatabaseSync, tenant: string, limit: number): string | un
   const head = readHead(db, tenant)
   let after: StoredRecord | undefined
   let looked = 0
-  for (const record of readRecords(db, { tenant, newestFirst: true, limit })) {
+  for (const record of readChain(db, { tenant, newestFirst: true, limit })) {
     const { sequence, hash } = record
     if (after === undefined && sequence !== head?.sequence)
       return `it ends with the record ${sequence}, and its head says ${head?.sequence ?? 'nothing'}`

@@ -26,7 +26,9 @@ async function makeCalls(store: Store, name: string): Promise<void> {
   for (let group = 0; group < 3; group++) {
     const calls = Array.from({ length: 200 }, (_, index) => `${name}_${group}_${index}`)
     const { writer } = store
-    await Promise.all(calls.map((call) => store.append([sampleBegin(call, { writer }), sampleEnd(call)])))
+    await Promise.all(
+      calls.map(async (call) => store.append([sampleBegin(call, { writer }), sampleEnd(call)])),
+    )
   }
 }
 

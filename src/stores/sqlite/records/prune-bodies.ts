@@ -1,6 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { readHead } from './read-head.ts'
-import { readTenants } from './read-records.ts'
+import { createFinder } from '../summaries/find-in-summary.ts'
+import { startOf } from '../summaries/summary.ts'
+import type { Readable } from './read-records.ts'
+import { readTenants } from './read-tenants.ts'
+import { member } from './to-conditions.ts'
 import type { SealedWrites } from '../seals/sealed-writes.ts'
 
 /** What to prune: bodies of records that were made before `at`, of one tenant or of all. */
@@ -16,57 +19,97 @@ const recordsPerTransaction = 500
 
 /**
  * Removes bodies of old records, also from the free space of the file. Leaves those of calls that have not ended, and those of calls whose
- * key still answers with their result. Returns how many there were.
+ * key still answers with their result. Returns how many there were. What has no old body is not read.
  */
-export function pruneBodies(
-  db: DatabaseSync,
-  writes: SealedWrites,
-  { tenant, at, now }: PruneOptions,
-): number {
-  const tenants = tenant === undefined ? readTenants(db) : [tenant]
+export function pruneBodies(from: Readable, writes: SealedWrites, options: PruneOptions): number {
+  const { db } = from
+  const tenants = options.tenant === undefined ? readTenants(db) : [options.tenant]
   // What is removed must not stay behind in the free space of a page.
   db.exec('PRAGMA secure_delete = ON')
   try {
-    return tenants.reduce((sum, one) => sum + pruneTenant(db, writes, { tenant: one, at, now }), 0)
+    return tenants.reduce((sum, tenant) => sum + pruneTenant(from, writes, { ...options, tenant }), 0)
   } finally {
     db.exec('PRAGMA secure_delete = OFF')
   }
 }
 
-function pruneTenant(
-  db: DatabaseSync,
-  { heads, sums, write }: SealedWrites,
-  { tenant, at, now }: PruneOptions & { tenant: string },
-): number {
-  // The end comes first: a call that takes a key after the keys were read ends behind it.
-  const end = readHead(db, tenant)?.sequence ?? 0
-  const needed = readKeyedCalls(db, tenant, now)
-  const select = db.prepare(
-    "SELECT position, sequence, call, body IS NOT NULL AND json_extract(text, '$.at') < :at AND (kind NOT IN ('begin', 'end') " +
-      'OR EXISTS (SELECT 1 FROM records AS ended WHERE ended.call = records.call AND ended.tenant = records.tenant ' +
-      "AND ended.kind = 'end')) AS old FROM records " +
-      'WHERE tenant = :tenant AND sequence > :after AND sequence <= :end ORDER BY sequence LIMIT :limit',
+/** How many bodies would go. */
+export function countPrunable(from: Readable, options: PruneOptions): number {
+  const { db } = from
+  const tenants = options.tenant === undefined ? readTenants(db) : [options.tenant]
+  return tenants.reduce(
+    (sum, tenant) => sum + selectOld(db, tenant, options)(findOld(from, tenant, options)).length,
+    0,
   )
-  const clear = db.prepare('UPDATE records SET body = NULL WHERE position = ?')
-  const pruneAfter = (after: number): { last: number | undefined; pruned: number } => {
-    const rows = select.all({ tenant, at, after, end, limit: recordsPerTransaction })
-    const old = rows.filter((row) => row['old'] === 1 && !needed.has(String(row['call'])))
-    for (const { position } of old) clear.run(Number(position))
+}
+
+function pruneTenant(
+  from: Readable,
+  { heads, sums, write }: SealedWrites,
+  options: PruneOptions & { tenant: string },
+): number {
+  const { tenant } = options
+  const { db, summaries } = from
+  const found = findOld(from, tenant, options)
+  const select = selectOld(db, tenant, options)
+  const clear = db.prepare('UPDATE records SET body = NULL WHERE tenant = ? AND sequence = ?')
+  const prune = (page: readonly number[]): number => {
+    const old = select(page)
+    for (const sequence of old) clear.run(tenant, sequence)
     if (old.length > 0) {
       heads.get(tenant).bodiless += old.length
       heads.write([tenant], sums.generation())
     }
-    const last = rows.at(-1)
-    return { last: last && Number(last['sequence']), pruned: old.length }
+    return old.length
   }
-  let sum = 0
-  for (let after: number | undefined = 0; after !== undefined;) {
-    const start: number = after
-    const { last, pruned } = write(() => pruneAfter(start))
-    sum += pruned
-    after = last
-  }
-  return sum
+  const pruned = pagesOf(found).reduce((total, page) => total + write(() => prune(page)), 0)
+  if (pruned > 0) summaries.recount(tenant, found)
+  return pruned
+}
+
+/** Where the old records of a tenant are that may have a body. Only those that no summary tells of are read. */
+function findOld({ db, summaries }: Readable, tenant: string, { at }: PruneOptions): number[] {
+  const { find } = createFinder({})
+  const read = db.prepare(
+    'SELECT sequence FROM records INDEXED BY records_sequence WHERE tenant = ? AND sequence > ? AND sequence < ? ' +
+      `AND body IS NOT NULL AND ${member('at')} < ?`,
+  )
+  return [...summaries.stretches({ tenant, until: at, withBody: true })].flatMap(
+    ({ summary, after, before }) => {
+      if (summary === undefined)
+        return read.all(tenant, after, before, at).map(({ sequence }) => Number(sequence))
+      const start = startOf(after)
+      return find(summary, after - start, before - 1 - start)
+        .filter((place) => (summary.made[place] ?? 0) < at - summary.from)
+        .map((place) => start + 1 + place)
+    },
+  )
+}
+
+function pagesOf(sequences: readonly number[]): (readonly number[])[] {
+  const pages = Math.ceil(sequences.length / recordsPerTransaction)
+  return Array.from({ length: pages }, (_, index) =>
+    sequences.slice(index * recordsPerTransaction, (index + 1) * recordsPerTransaction),
+  )
+}
+
+/** Picks the records whose body may go, out of those at these places. */
+function selectOld(
+  db: DatabaseSync,
+  tenant: string,
+  { now }: PruneOptions,
+): (page: readonly number[]) => number[] {
+  const needed = readKeyedCalls(db, tenant, now)
+  const select = db.prepare(
+    "SELECT call FROM records WHERE tenant = ? AND sequence = ? AND body IS NOT NULL AND (kind NOT IN ('begin', 'end') " +
+      'OR EXISTS (SELECT 1 FROM records AS ended WHERE ended.call = records.call AND ended.tenant = records.tenant ' +
+      "AND ended.kind = 'end'))",
+  )
+  return (page) =>
+    page.filter((sequence) => {
+      const row = select.get(tenant, sequence)
+      return row !== undefined && !needed.has(String(row['call']))
+    })
 }
 
 /** Calls whose key has not expired. */

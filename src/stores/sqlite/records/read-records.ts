@@ -1,93 +1,104 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { StoredRecord } from '../../../contract/evidence.ts'
 import type { RecordQuery } from '../../../contract/store.ts'
-import { hasOwnSession } from '../../own-session.ts'
+import { createFinder, type Finder } from '../summaries/find-in-summary.ts'
+import type { Stretch, Summaries } from '../summaries/summaries.ts'
+import { startOf, type Summary } from '../summaries/summary.ts'
+import { isOwnSession, readChain } from './read-chain.ts'
+import { readTenants } from './read-tenants.ts'
 import { recordColumns, toStoredRecord } from './stored-record.ts'
+import { toConditions } from './to-conditions.ts'
 
-/** Records are read in pages, so that no statement stays open while the caller does something else. */
-const recordsPerPage = 500
+/** A database whose records are read, and the summaries of them. */
+export interface Readable {
+  db: DatabaseSync
+  summaries: Summaries
+}
 
 /** The records that a query asks for, ordered by tenant and sequence. */
-export function* readRecords(db: DatabaseSync, query: RecordQuery): IterableIterator<StoredRecord> {
+export function* readRecords(from: Readable, query: RecordQuery): IterableIterator<StoredRecord> {
   if (query.call !== undefined) {
-    yield* readCall(db, { ...query, call: query.call })
+    yield* readCall(from.db, { ...query, call: query.call })
     return
   }
-  const tenants = query.tenant === undefined ? readTenants(db) : [query.tenant]
+  const tenants = query.tenant === undefined ? readTenants(from.db) : [query.tenant]
   if (query.newestFirst === true) tenants.reverse()
   let left = query.limit ?? Number.POSITIVE_INFINITY
   for (const tenant of tenants) {
     if (left <= 0) return
-    for (const record of readTenant(db, { ...query, tenant, limit: left })) {
+    for (const record of readTenant(from, { ...query, tenant, limit: left })) {
       left--
       yield record
     }
   }
 }
 
-const bounds: { readonly [name: string]: string } = {
-  after: '+sequence > :after',
-  before: '+sequence < :before',
-}
-
 /** A call has few records, and no index orders them. */
 function readCall(db: DatabaseSync, query: RecordQuery & { call: string }): StoredRecord[] {
-  // Each half of the condition has an index of its own.
-  const where = ["((call = :call AND kind = 'end') OR (call = :call AND kind <> 'end'))"]
-  const values: Record<string, SQLInputValue> = { call: query.call, limit: query.limit ?? -1 }
-  for (const name of ['tenant', 'session', 'kind', 'after', 'before'] as const) {
-    const value = query[name]
+  const { tenant, call, limit = -1, after, before, newestFirst } = query
+  // Each half of the condition has an index of its own; the plus keeps the planner from taking another one instead.
+  const { where, values } = toConditions(query)
+  const bounds: [string, SQLInputValue | undefined][] = [
+    ['+tenant = :tenant', tenant],
+    ['+sequence > :after', after],
+    ['+sequence < :before', before],
+  ]
+  const named: Record<string, SQLInputValue> = { ...values, call, limit }
+  for (const [condition, value] of bounds) {
     if (value === undefined) continue
-    // The plus keeps the planner from taking the index of a whole tenant instead.
-    where.push(bounds[name] ?? `+${name} = :${name}`)
-    values[name] = value
+    where.push(condition)
+    named[condition.slice(condition.indexOf(':') + 1)] = value
   }
-  const order = query.newestFirst === true ? 'DESC' : 'ASC'
+  const order = newestFirst === true ? 'DESC' : 'ASC'
   const statement = db.prepare(
-    `SELECT ${recordColumns} FROM records WHERE ${where.join(' AND ')} ` +
+    `SELECT ${recordColumns} FROM records ` +
+      `WHERE ${["((call = :call AND kind = 'end') OR (call = :call AND kind <> 'end'))", ...where].join(' AND ')} ` +
       `ORDER BY tenant ${order}, sequence ${order} LIMIT :limit`,
   )
   statement.setReturnArrays(true)
-  return statement.all(values).map(toStoredRecord)
+  return statement.all(named).map(toStoredRecord)
 }
 
 function* readTenant(
-  db: DatabaseSync,
+  { db, summaries }: Readable,
   query: RecordQuery & { tenant: string; limit: number },
 ): IterableIterator<StoredRecord> {
-  const newestFirst = query.newestFirst === true
-  const isOwn = query.session !== undefined && !query.session.startsWith('ses_')
-  const filters = (['session', 'kind'] as const).filter((name) => query[name] !== undefined)
-  const statement = db.prepare(
-    `SELECT ${recordColumns} FROM records WHERE tenant = ? AND sequence > ? AND sequence < ? ` +
-      `${filters.map((name) => `AND ${name} = ? `).join('')}${isOwn ? `AND ${hasOwnSession} ` : ''}` +
-      `ORDER BY sequence ${newestFirst ? 'DESC' : 'ASC'} LIMIT ?`,
-  )
-  statement.setReturnArrays(true)
-  const values = filters.map((name) => query[name] ?? '')
-  let after = query.after ?? 0
-  let before = query.before ?? Number.MAX_SAFE_INTEGER
+  if (isOwnSession(query.session) || asksOfPlaceOnly(query)) {
+    yield* readChain(db, query)
+    return
+  }
+  const finder = createFinder(query)
+  const read = db.prepare(`SELECT ${recordColumns} FROM records WHERE tenant = ? AND sequence = ?`)
+  read.setReturnArrays(true)
   let { limit: left } = query
-  while (left > 0) {
-    const size = Math.min(left, recordsPerPage)
-    const page = statement.all(query.tenant, after, before, ...values, size).map(toStoredRecord)
-    yield* page
-    left -= page.length
-    const last = page.at(-1)
-    if (last === undefined || page.length < size) return
-    if (newestFirst) before = last.sequence
-    else after = last.sequence
+  for (const { summary, after, before } of summaries.stretches({ ...query, fits: finder.fits })) {
+    if (summary === undefined)
+      for (const record of readChain(db, { ...query, after, before, limit: left })) {
+        left--
+        yield record
+      }
+    else
+      for (const sequence of sequencesOf(finder, { summary, after, before }, query)) {
+        const row = read.get(query.tenant, sequence)
+        if (row === undefined) continue
+        yield toStoredRecord(row)
+        if (--left === 0) return
+      }
+    if (left === 0) return
   }
 }
 
-/** Every tenant with a record or a head, in order. Seeks from one to the next instead of reading all records. */
-export function readTenants(db: DatabaseSync): string[] {
-  const rows = db
-    .prepare(
-      'WITH RECURSIVE seek (tenant) AS (SELECT min(tenant) FROM records UNION ALL ' +
-        'SELECT (SELECT min(tenant) FROM records WHERE tenant > seek.tenant) FROM seek WHERE seek.tenant IS NOT NULL) ' +
-        'SELECT tenant FROM seek WHERE tenant IS NOT NULL UNION SELECT tenant FROM heads ORDER BY tenant',
-    )
-    .all()
-  return rows.map((row) => String(row['tenant']))
+function asksOfPlaceOnly({ session, kind, tool, actor, outcome, since }: RecordQuery): boolean {
+  return [session, kind, tool, actor, outcome, since].every((each) => each === undefined)
+}
+
+/** Where the records of a stretch are that a query asks for. */
+function sequencesOf(
+  finder: Finder,
+  { summary, after, before }: Stretch & { summary: Summary },
+  { newestFirst }: RecordQuery,
+): number[] {
+  const start = startOf(after)
+  const sequences = finder.find(summary, after - start, before - 1 - start).map((place) => start + 1 + place)
+  return newestFirst === true ? sequences.reverse() : sequences
 }

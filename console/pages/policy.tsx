@@ -1,0 +1,223 @@
+import { useSignal } from '@preact/signals'
+import { useRef } from 'preact/hooks'
+import type { ForesightRow, PolicyPage as PolicyAnswer, SuggestionRow, SuggestionsAnswer } from '../api.ts'
+import { Fault } from '../parts/fault.tsx'
+import { Foresight } from '../parts/foresight.tsx'
+import { NotThereYet } from '../parts/not-there-yet.tsx'
+import { PolicyEditor } from '../parts/policy-editor.tsx'
+import { PolicyRules } from '../parts/policy-rules.tsx'
+import { PolicyVersions } from '../parts/policy-versions.tsx'
+import { countOf, Suggestion, textOf } from '../parts/suggestion.tsx'
+import { useAsked } from '../parts/use-asked.ts'
+import { useChange } from '../parts/use-change.ts'
+
+/** The policy: its rules, rules that would have answered people's work, its file and what that said before. */
+export function PolicyPage() {
+  const saved = useSignal(0)
+  const { answer, fault, again } = useAsked<PolicyAnswer>(`/api/policy?saved=${saved.value}`)
+  const draft = useDraft(answer, () => {
+    saved.value += 1
+    again()
+  })
+  if (answer === undefined) return <NotThereYet fault={fault} />
+  const mayEdit = answer.readOnly === undefined
+  return (
+    <>
+      <h1>Policy</h1>
+      <p>
+        Version {answer.version} since this server started, mode {answer.mode}
+        {answer.file !== undefined && (
+          <>
+            , from <code>{answer.file}</code>
+          </>
+        )}
+      </p>
+      <Fault text={fault} />
+      {answer.faults.length > 0 && (
+        <p class="fault" role="alert">
+          The file cannot be used as it is now. The version before it is in force.
+        </p>
+      )}
+      {!mayEdit && <p class="empty">{answer.readOnly}</p>}
+      <PolicyRules rules={answer.rules} />
+      <Suggestions saved={saved.value} onAdd={mayEdit ? draft.add : undefined} />
+      {answer.text !== undefined && <Editor draft={draft} isReadOnly={!mayEdit} present={answer} />}
+      {answer.file !== undefined && (
+        <PolicyVersions saved={saved.value} onBack={mayEdit ? draft.back : undefined} />
+      )}
+    </>
+  )
+}
+
+/** What a person makes of the policy, until it is saved. */
+interface Draft {
+  readonly text: string
+  readonly isChanged: boolean
+  /** Of the text as it stands. */
+  readonly foresight: ForesightRow | undefined
+  readonly said: string
+  readonly fault: string | undefined
+  readonly isBusy: boolean
+  readonly write: (text: string) => void
+  readonly look: () => void
+  readonly save: () => void
+  readonly drop: () => void
+  readonly add: (suggestion: SuggestionRow) => void
+  readonly back: (text: string, version: number) => void
+}
+
+interface Written {
+  readonly text: string
+  /** Of the file that was changed. */
+  readonly digest: string
+  readonly reason?: string
+}
+
+function useDraft(present: PolicyAnswer | undefined, onSaved: () => void): Draft {
+  const written = useSignal<Written | undefined>(undefined)
+  const seen = useSignal<{ readonly text: string; readonly foresight: ForesightRow } | undefined>(undefined)
+  const said = useSignal('')
+  const { make, isBusy, fault } = useChange()
+  const text = written.value?.text ?? present?.text ?? ''
+  const write = (next: string, reason?: string): void => {
+    const digest = written.value?.digest ?? present?.digest ?? ''
+    written.value = { text: next, digest, ...(reason !== undefined && { reason }) }
+    said.value = ''
+  }
+  const look = async (looked: string): Promise<void> => {
+    const foresight = await make<ForesightRow>('/api/policy/foresight', { text: looked })
+    if (foresight === undefined) return
+    seen.value = { text: looked, foresight }
+    document.getElementById('foresight')?.scrollIntoView({ block: 'nearest' })
+  }
+  const change = (next: string, reason: string): void => {
+    write(next, reason)
+    void look(next)
+  }
+  const forget = (): void => {
+    written.value = undefined
+    seen.value = undefined
+  }
+  const save = async (): Promise<void> => {
+    const { digest = '', reason } = written.value ?? {}
+    const despiteCases = (seen.value?.foresight.failures.length ?? 0) > 0
+    const sent = { text, digest, despiteCases, ...(reason !== undefined && { reason }) }
+    const done = await make<{ readonly version: number }>('/api/policy', sent)
+    if (done === undefined) return
+    forget()
+    said.value = `Version ${done.version} is saved. It holds from the next call on.`
+    onSaved()
+  }
+  const add = async ({ tenant, rule }: SuggestionRow): Promise<void> => {
+    const added = await make<{ readonly text: string }>('/api/policy/draft', { text, tenant, rule })
+    if (added !== undefined) change(added.text, `the suggested rule "${textOf(rule['id'])}"`)
+  }
+  return {
+    text,
+    isChanged: written.value !== undefined && text !== present?.text,
+    foresight: seen.value?.text === text ? seen.value.foresight : undefined,
+    said: said.value,
+    fault,
+    isBusy,
+    write,
+    look: () => void look(text),
+    drop: forget,
+    save: () => void save(),
+    add: (suggestion) => void add(suggestion),
+    back: (next, version) => change(next, `back to version ${version}`),
+  }
+}
+
+interface SuggestionsProps {
+  readonly saved: number
+  readonly onAdd: ((suggestion: SuggestionRow) => void) | undefined
+}
+
+function Suggestions({ saved, onAdd }: SuggestionsProps) {
+  const { answer, fault } = useAsked<SuggestionsAnswer>(`/api/policy/suggestions?saved=${saved}`)
+  return (
+    <>
+      <h2>Suggestions</h2>
+      {answer === undefined && <NotThereYet fault={fault} />}
+      {answer?.suggested.length === 0 && (
+        <p class="empty">In the last seven days, people did not say yes twice to what a rule could answer.</p>
+      )}
+      <ul class="suggestions" aria-label="Suggested rules">
+        {answer?.suggested.map((suggestion) => (
+          <li key={textOf(suggestion.rule['id'])} class="card">
+            <Suggestion suggestion={suggestion} />
+            {onAdd !== undefined && (
+              <p>
+                <button
+                  type="button"
+                  class="allow"
+                  aria-label={`Try the rule "${textOf(suggestion.rule['id'])}"`}
+                  onClick={() => onAdd(suggestion)}
+                >
+                  Try this rule
+                </button>
+              </p>
+            )}
+          </li>
+        ))}
+      </ul>
+      {answer !== undefined && answer.withoutRule.length > 0 && (
+        <details>
+          <summary>
+            {countOf(answer.withoutRule.length, 'repeated approval')} that no rule would answer
+          </summary>
+          <ul aria-label="Approvals without a rule">
+            {answer.withoutRule.map(({ tool, tenant, calls, reason }) => (
+              <li key={`${tenant} ${tool} ${reason}`}>
+                {countOf(calls.length, 'call')} of <strong>{tool}</strong> of {tenant}: {reason}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
+  )
+}
+
+interface EditorProps {
+  readonly draft: Draft
+  readonly present: PolicyAnswer
+  readonly isReadOnly: boolean
+}
+
+function Editor({ draft, present, isReadOnly }: EditorProps) {
+  const { text, foresight, isChanged, isBusy } = draft
+  const heading = useRef<HTMLHeadingElement>(null)
+  const faults = foresight?.faults ?? (isChanged ? [] : present.faults)
+  const failures = foresight?.failures.length ?? 0
+  const maySave = isChanged && foresight !== undefined && foresight.faults.length === 0
+  return (
+    <>
+      <h2 ref={heading}>The file</h2>
+      <PolicyEditor text={text} faults={faults} isReadOnly={isReadOnly} onInput={draft.write} />
+      <p class="said" role="status">
+        {draft.said}
+        {isChanged && foresight === undefined && !isBusy && 'Changed, and not saved yet.'}
+      </p>
+      <Fault text={draft.fault} />
+      <div id="foresight">
+        {foresight !== undefined && foresight.faults.length === 0 && <Foresight foresight={foresight} />}
+      </div>
+      {!isReadOnly && (
+        <div class="bar">
+          <button type="button" disabled={isBusy} onClick={draft.look}>
+            See what changes
+          </button>
+          <button type="button" class="allow" disabled={isBusy || !maySave} onClick={draft.save}>
+            {failures > 0 ? `Save, although ${countOf(failures, 'case')} fail` : 'Save'}
+          </button>
+          {isChanged && (
+            <button type="button" disabled={isBusy} onClick={draft.drop}>
+              Drop the change
+            </button>
+          )}
+        </div>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,77 @@
+import { useSignal } from '@preact/signals'
+import type { VersionDetail, VersionRow } from '../api.ts'
+import { Fault } from './fault.tsx'
+import { TableHead } from './table-head.tsx'
+import { Preview, When } from './text.tsx'
+import { useAsked } from './use-asked.ts'
+
+interface PolicyVersionsProps {
+  /** Shown anew if it changes. */
+  readonly saved: number
+  /** Called with what a version said, for it to be saved anew. Absent for who may not. */
+  readonly onBack: ((text: string, version: number) => void) | undefined
+}
+
+/** What the policy file said before. */
+export function PolicyVersions({ saved, onBack }: PolicyVersionsProps) {
+  const shown = useSignal<number | undefined>(undefined)
+  const { answer, fault } = useAsked<{ readonly versions: readonly VersionRow[] }>(
+    `/api/policy/versions?saved=${saved}`,
+  )
+  return (
+    <>
+      <h2>Versions</h2>
+      <Fault text={fault} />
+      {answer?.versions.length === 0 && <p class="empty">There is no policy file yet.</p>}
+      {answer !== undefined && answer.versions.length > 0 && (
+        <table class="words" aria-label="Versions of the policy file">
+          <TableHead columns={[['Version', 'number'], 'When', 'Who', 'Lines', 'Text']} />
+          <tbody>
+            {answer.versions.map(({ version, at, by, reason, added, removed }) => (
+              <tr key={version}>
+                <td class="number">{version}</td>
+                <td>
+                  <When at={at} />
+                </td>
+                <td class="any">
+                  {by ?? 'found in the file'} {reason !== undefined && <small>{reason}</small>}
+                </td>
+                <td>
+                  +{added} −{removed}
+                </td>
+                <td>
+                  <button
+                    type="button"
+                    aria-expanded={shown.value === version}
+                    aria-label={`Show version ${version}`}
+                    onClick={() => (shown.value = shown.value === version ? undefined : version)}
+                  >
+                    Show
+                  </button>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {shown.value !== undefined && <Version key={shown.value} version={shown.value} onBack={onBack} />}
+    </>
+  )
+}
+
+function Version({ version, onBack }: { version: number; onBack: PolicyVersionsProps['onBack'] }) {
+  const { answer, fault } = useAsked<VersionDetail>(`/api/policy/versions/${version}`)
+  return (
+    <>
+      <Fault text={fault} />
+      {answer !== undefined && <Preview title={`What version ${version} changed`} body={answer.diff} />}
+      {answer !== undefined && onBack !== undefined && (
+        <p>
+          <button type="button" onClick={() => onBack(answer.text, version)}>
+            Back to version {version}
+          </button>
+        </p>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,70 @@
+import type { Json, SuggestionRow } from '../api.ts'
+import { TableHead } from './table-head.tsx'
+import { Outcome, Value, When } from './text.tsx'
+
+/** A rule, what it would have answered, and what else it would have let through. */
+export function Suggestion({
+  suggestion,
+  isOffer = false,
+}: {
+  suggestion: SuggestionRow
+  /** Whether it is made for a call that waits. */
+  isOffer?: boolean
+}) {
+  const { rule, tenant, tool, place, approved, approvers, others, unjudged } = suggestion
+  const isForAll = place.startsWith('/rules')
+  return (
+    <>
+      <p>
+        {isOffer ? (
+          'This rule lets the call through, and each one after it that reaches the same.'
+        ) : (
+          <>
+            Would have answered {countOf(approved.length, 'call')} of <strong>{tool}</strong> of {tenant}
+            {approvers.length > 0 && `, which ${approvers.join(', ')} said yes to`}.
+          </>
+        )}
+        {isForAll && ' It holds for every tenant, as the policy names none.'}
+      </p>
+      <Value value={rule} label={`The rule for ${tool}`} />
+      {others.length === 0 ? (
+        <p>Nothing else of that time would have been let through.</p>
+      ) : (
+        <details open>
+          <summary>{countOf(others.length, 'other call')} would have been let through unasked</summary>
+          <table class="words" aria-label="Calls that would have been let through too">
+            <TableHead columns={['When', 'Call', 'Who', 'Was', 'By']} />
+            <tbody>
+              {others.map(({ call, at, tool: name, actor, was, by }) => (
+                <tr key={call}>
+                  <td>
+                    <When at={at} />
+                  </td>
+                  <td class="any">
+                    <a href={`/calls/${encodeURIComponent(call)}`}>{name}</a>
+                  </td>
+                  <td class="any">{actor}</td>
+                  <td>
+                    <Outcome outcome={was} />
+                  </td>
+                  <td class="any">{by}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </details>
+      )}
+      {unjudged > 0 && <p>Of {countOf(unjudged, 'call')} nothing can be said.</p>}
+    </>
+  )
+}
+
+/** A text of a rule; empty for what is none. */
+export function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** Such as `1 call` and `2 calls`. */
+export function countOf(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
+}

@@ -1,0 +1,81 @@
+import type { Rule } from '../../contract/policy.ts'
+import { operationUrn } from '../../kit/match/urn.ts'
+import { wordBreak } from '../../kit/shell/command-pattern.ts'
+import { findParts } from '../../policy/commands/find-parts.ts'
+import type { JudgedCall } from './judged-call.ts'
+
+/** What a rule says of what calls reach. */
+export type Reached = Pick<Rule, 'resources' | 'commands' | 'input'>
+
+/** The narrowest words in which a rule can name what a call reaches, by kind. */
+export type NamedReach =
+  | { readonly kind: 'resources'; readonly resources: readonly string[] }
+  /** The words of each command. */
+  | { readonly kind: 'commands'; readonly commands: readonly (readonly string[])[] }
+  | { readonly kind: 'input'; readonly input: { readonly [field: string]: string } }
+
+/** Names what a call reaches, or says why no rule can: it would have to name a secret, or something that has no exact pattern. */
+export function nameReach(call: JudgedCall, project: string): NamedReach | { readonly reason: string } {
+  const { operations } = call
+  if (operations.length === 0) return nameInput(call)
+  if (call.hides.operations)
+    return { reason: 'a rule would have to name a secret that stands in what it reaches' }
+  return operations.some(({ kind }) => kind === 'process') ? nameCommands(call, project) : nameResources(call)
+}
+
+function nameResources({ operations }: JudgedCall): NamedReach | { readonly reason: string } {
+  const urns = [...new Set(operations.map(operationUrn))].sort()
+  const odd = urns.find((urn) => /[*?]/.test(urn))
+  if (odd !== undefined)
+    return { reason: `no pattern names "${odd}" alone, as its "*" and "?" would stand for any letters` }
+  return { kind: 'resources', resources: urns }
+}
+
+function nameCommands(
+  { operations, wrote, input }: JudgedCall,
+  project: string,
+): NamedReach | { readonly reason: string } {
+  if (wrote && input?.['review'] === true)
+    return { reason: 'the call itself wants a person to see its changes, whatever a rule says' }
+  const commands: (readonly string[])[] = []
+  for (const operation of operations) {
+    // What a command reaches of the network is asked about by itself.
+    if (operation.kind === 'net') continue
+    if (operation.kind !== 'process')
+      return { reason: 'it starts a program and reaches files beside, and no rule names both' }
+    const parts = findParts(operation, { writable: [project], project })
+    if (parts === undefined)
+      return { reason: 'its command cannot be read for sure, so that no rule lets it through' }
+    for (const { outer, inner } of parts) {
+      const view = (outer ?? inner)?.view
+      const program = view?.name ?? view?.paths[0]
+      if (view === undefined || program === undefined || view.known < view.rest.length)
+        return { reason: 'words of its command are known to the shell alone, so that no rule names them' }
+      commands.push([program, ...view.rest.split(wordBreak).slice(1)])
+    }
+  }
+  return { kind: 'commands', commands }
+}
+
+function nameInput({ input, hides }: JudgedCall): NamedReach | { readonly reason: string } {
+  if (input === undefined) return { reason: 'its input was not kept' }
+  const named: [field: string, value: string][] = []
+  for (const [field, value] of Object.entries(input)) {
+    if (typeof value === 'object')
+      return { reason: `no rule names the value of "${field}", which is neither text, number nor boolean` }
+    named.push([field, `${value}`])
+  }
+  if (hides.input) return { reason: 'a rule would have to name a secret that stands in its input' }
+  const odd = named.find(([, value]) => value.includes('*'))
+  if (odd !== undefined)
+    return {
+      reason: `no pattern names the value of "${odd[0]}" alone, as its "*" would stand for any letters`,
+    }
+  return { kind: 'input', input: Object.fromEntries(named) }
+}
+
+/** A pattern that means this word alone. */
+export function quoteWord(word: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(word) && !word.endsWith(':')) return word
+  return `"${word.replace(/[*"\\$`]/g, '\\$&')}"`
+}

@@ -1,0 +1,103 @@
+import { dirname } from 'node:path'
+import { quoteWord, type NamedReach, type Reached } from './name-reach.ts'
+
+/** Approved calls that are alike, and what each of them reaches. */
+export interface Family<Item> {
+  readonly members: readonly { readonly item: Item; readonly reach: NamedReach }[]
+}
+
+/** What calls a rule would speak of, and which calls of a family these are. */
+export interface Candidate<Item> {
+  readonly reached: Reached
+  readonly items: readonly Item[]
+}
+
+/** Things that a rule lists one by one. With more of them it has a pattern. */
+const mostListed = 5
+/** With fewer different inputs it is not known what they have in common. */
+const fewestInputs = 3
+
+/** What is alike about calls that reach this: one folder, one program with so many words, the same fields. */
+export function kinOf(reach: NamedReach): string {
+  switch (reach.kind) {
+    case 'resources':
+      return JSON.stringify(['resources', [...new Set(reach.resources.map((urn) => dirname(urn)))]])
+    case 'commands':
+      return JSON.stringify(['commands', reach.commands.map((words) => [words[0], words.length])])
+    case 'input':
+      return JSON.stringify(['input', Object.keys(reach.input).sort()])
+  }
+}
+
+/** What the narrowest rules say that speak of the calls of a family: one thing that recurs, a short list of things, or else the pattern of many. */
+export function findCandidates<Item>({ members }: Family<Item>, fewest: number): Candidate<Item>[] {
+  const items = members.map(({ item }) => item)
+  const distinct = new Map<string, { reach: NamedReach; items: Item[] }>()
+  for (const { item, reach } of members) {
+    const key = JSON.stringify(reach)
+    const known = distinct.get(key)
+    if (known === undefined) distinct.set(key, { reach, items: [item] })
+    else known.items.push(item)
+  }
+  const kinds = [...distinct.values()]
+  const listed = kinds.length <= mostListed ? list(kinds.map(({ reach }) => reach)) : undefined
+  if (listed !== undefined) return items.length < fewest ? [] : [{ reached: listed, items }]
+  const single = kinds
+    .filter((kind) => kind.items.length >= fewest)
+    .flatMap((kind) => {
+      const reached = list([kind.reach])
+      return reached === undefined ? [] : [{ reached, items: kind.items }]
+    })
+  const wide = kinds.length < fewestInputs ? undefined : findPattern(kinds.map(({ reach }) => reach))
+  return wide === undefined ? single : [...single, { reached: wide, items }]
+}
+
+/** What a rule says that lists all of it; undefined if no rule does. */
+export function list(reaches: readonly NamedReach[]): Reached | undefined {
+  const [first] = reaches
+  const resources = reaches.flatMap((reach) => (reach.kind === 'resources' ? reach.resources : []))
+  if (resources.length > 0) return { resources: [...new Set(resources)].sort() }
+  const commands = reaches.flatMap((reach) => (reach.kind === 'commands' ? reach.commands : []))
+  if (commands.length > 0) return { commands: [...new Set(commands.map(toCommand))].sort() }
+  if (reaches.length !== 1 || first?.kind !== 'input') return undefined
+  return Object.keys(first.input).length === 0 ? {} : { input: first.input }
+}
+
+function toCommand(words: readonly string[]): string {
+  return words.map(quoteWord).join(' ')
+}
+
+/** What they have in common. */
+function findPattern(reaches: readonly NamedReach[]): Reached | undefined {
+  const [first] = reaches
+  if (first?.kind === 'resources') {
+    const folders = new Set(
+      reaches.flatMap((reach) =>
+        reach.kind === 'resources' ? reach.resources.map((urn) => dirname(urn)) : [],
+      ),
+    )
+    const areFiles = [...folders].every((folder) => folder.startsWith('handrail:file:/'))
+    return areFiles ? { resources: [...folders].map((folder) => `${folder}/*`).sort() } : undefined
+  }
+  if (first?.kind === 'commands') {
+    const lines = reaches.flatMap((reach) => (reach.kind === 'commands' ? [reach.commands] : []))
+    const patterns = first.commands.map((words, at) =>
+      words
+        .map((word, index) =>
+          lines.every((commands) => commands[at]?.[index] === word) ? quoteWord(word) : '"*"',
+        )
+        .join(' '),
+    )
+    return { commands: [...new Set(patterns)] }
+  }
+  if (first === undefined) return undefined
+  const inputs = reaches.flatMap((reach) => (reach.kind === 'input' ? [reach.input] : []))
+  return {
+    input: Object.fromEntries(
+      Object.entries(first.input).map(([field, value]) => [
+        field,
+        inputs.every((input) => input[field] === value) ? value : '*',
+      ]),
+    ),
+  }
+}

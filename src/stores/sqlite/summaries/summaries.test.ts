@@ -1,0 +1,243 @@
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import type { Entry, RecordQuery, Store } from '../../../contract/store.ts'
+import { verifyEvidence } from '../../../evidence/chain/verify-evidence.ts'
+import { sampleBegin, sampleEnd } from '../../../testing/store-checks/sample-records.ts'
+import { createMemoryStore } from '../../memory/create-memory-store.ts'
+import { openSqliteStore } from '../open-sqlite-store.ts'
+import { recordsPerSummary } from './summary.ts'
+
+const start = 1_763_667_600_000
+const tools = ['code.read', 'code.write', 'web.[get]']
+const outcomes = ['ok', 'ok', 'ok', 'denied', 'failed'] as const
+
+/** Calls of three tools by five actors in sessions of seven calls, of which every third ends after the next began. */
+function someCalls(from: number, count: number, tenant = 'local'): Entry[] {
+  const entries: Entry[] = []
+  let waiting: Entry[] = []
+  for (let i = from; i < from + count; i++) {
+    const about = {
+      tenant,
+      session: `ses_${Math.floor(i / 7)}`,
+      tool: tools[i % 3] ?? '',
+      at: start + i * 1000,
+    }
+    const call = `${tenant}_${i}`
+    entries.push(sampleBegin(call, { ...about, actor: `actor_${i % 5}` }), ...waiting)
+    const outcome = outcomes[i % outcomes.length] ?? 'ok'
+    waiting = [sampleEnd(call, { ...about, at: about.at + 5, outcome, durationMs: (i * 37) % 5000 })]
+    if (i % 3 !== 0) entries.push(...waiting.splice(0))
+  }
+  return [...entries, ...waiting]
+}
+
+/** A bit more than three parts of a chain. */
+const usual = [...someCalls(0, 3200), ...someCalls(0, 20, 'other')]
+
+const queries: readonly RecordQuery[] = [
+  { kind: 'begin', newestFirst: true, limit: 60 },
+  { kind: 'begin', tool: 'web.[g*', limit: 1500 },
+  { kind: 'begin', tool: 'nothing.*' },
+  { kind: 'begin', actor: 'actor_3', newestFirst: true },
+  { kind: 'end', outcome: 'failed', newestFirst: true, before: 3000 },
+  { kind: 'end', outcome: 'failed', after: 2040, limit: 30 },
+  { session: 'ses_7' },
+  { session: 'ses_292', newestFirst: true },
+  { since: start + 2_500_000, kind: 'begin' },
+  { since: start + 2_500_000, tool: 'code.*', newestFirst: true, limit: 900 },
+  { kind: 'note' },
+  { after: 2047, before: 2050, kind: 'begin' },
+  { after: 2048, before: 2050, kind: 'end' },
+]
+
+/** All that is asked of many records, in one value. */
+function answersOf(store: Store): unknown {
+  const ends = (since: number, until: number) =>
+    store
+      .countEnds({ tenant: 'local', since: start + since, until: start + until })
+      .map((each) => JSON.stringify(each, ['tool', 'outcome', 'durationMs', 'calls']))
+      .toSorted()
+  return {
+    found: queries
+      .flatMap((query) => [query, { tenant: 'local', ...query }])
+      .map((query) => {
+        const records = [...store.records(query)]
+        return records.map(({ tenant, sequence, call, kind, text }) => ({
+          tenant,
+          sequence,
+          call,
+          kind,
+          text,
+        }))
+      }),
+    ends: [ends(0, 10_000_000), ends(500_000, 2_600_000), ends(1, 1)],
+    prunable: [0, 1_000_000, 5_000_000].map((ms) => store.countPrunable({ at: start + ms })),
+  }
+}
+
+async function answersInMemory(prunedAt?: number): Promise<unknown> {
+  const store = createMemoryStore()
+  await store.append(usual)
+  if (prunedAt !== undefined) store.prune({ at: prunedAt })
+  return answersOf(store)
+}
+
+async function tempPath(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'handrail-summaries-'))
+  onTestFinished(() => rm(directory, { recursive: true }))
+  return join(directory, 'store.db')
+}
+
+async function openStore(path: string): Promise<Store> {
+  const store = await openSqliteStore({ path })
+  onTestFinished(() => store.close())
+  return store
+}
+
+/** Changes the file behind the back of the stores that have it open. */
+function inFile<T>(path: string, work: (db: DatabaseSync) => T): T {
+  const db = new DatabaseSync(path)
+  try {
+    return work(db)
+  } finally {
+    db.close()
+  }
+}
+
+function countSummaries(path: string): unknown {
+  return inFile(path, (db) => db.prepare('SELECT count(*) AS count FROM summaries').get()?.['count'])
+}
+
+test('a call writes no summary; what comes later writes them, and the answers are the same before, meanwhile and after', async () => {
+  const path = await tempPath()
+  const store = await openStore(path)
+  const expected = await answersInMemory()
+  await store.append(usual)
+  expect(countSummaries(path)).toBe(0)
+  expect(answersOf(store)).toEqual(expected)
+  expect(countSummaries(path)).toBe(3)
+  expect(answersOf(store)).toEqual(expected)
+  for (const missing of ['number = 0', 'number = 1', 'number > 0']) {
+    inFile(path, (db) => db.exec(`DELETE FROM summaries WHERE ${missing}`))
+    expect(answersOf(await openStore(path))).toEqual(expected)
+  }
+})
+
+test('the process that wrote records makes their summaries when it has nothing else to write', async () => {
+  const path = await tempPath()
+  const store = await openStore(path)
+  await store.append(usual)
+  await vi.waitFor(() => expect(countSummaries(path)).toBe(3), { timeout: 20_000, interval: 50 })
+  expect(answersOf(store)).toEqual(await answersInMemory())
+})
+
+test.each([
+  ['a changed value', 'UPDATE summaries SET value = zeroblob(length(value))'],
+  ['a changed count of bodies', 'UPDATE summaries SET bodies = 0'],
+  [
+    'the summary of another part',
+    'UPDATE summaries SET (bodies, seal, value) = (SELECT bodies, seal, value FROM summaries WHERE number = 2) WHERE number = 0',
+  ],
+  ['a changed seal', `UPDATE summaries SET seal = 'x'`],
+])('%s does not count, and is made again out of the chain (EVID-7)', async (_, change) => {
+  const path = await tempPath()
+  const first = await openStore(path)
+  await first.append(usual)
+  const expected = answersOf(first)
+  await first.close()
+  const contents = () =>
+    inFile(path, (db) =>
+      db.prepare('SELECT number, bodies, seal, hex(value) FROM summaries ORDER BY number').all(),
+    )
+  const before = contents()
+  inFile(path, (db) => db.exec(change))
+  const store = await openStore(path)
+  expect(verifyEvidence(store)).toMatchObject({ ok: true })
+  expect(answersOf(store)).toEqual(expected)
+  expect(contents()).toEqual(before)
+})
+
+test('a store that takes no records is read without writing summaries (EVID-7)', async () => {
+  const path = await tempPath()
+  const first = await openStore(path)
+  await first.append(usual)
+  await first.close()
+  inFile(path, (db) => db.exec('UPDATE heads SET sequence = sequence - 1; DELETE FROM summaries'))
+  const store = await openStore(path)
+  expect(store.readOnly).toBeDefined()
+  expect(answersOf(store)).toEqual(await answersInMemory())
+  expect(countSummaries(path)).toBe(0)
+})
+
+test('prune finds every old body, whichever process summarised it, and counts those that are gone no more', async () => {
+  const path = await tempPath()
+  const [store, other] = [await openStore(path), await openStore(path)]
+  await store.append(usual)
+  answersOf(store)
+  answersOf(other)
+  const at = start + 2_000_000
+  const expected = createMemoryStore()
+  await expected.append(usual)
+  expect(other.prune({ at })).toBe(expected.prune({ at }))
+  for (const each of [store, other, await openStore(path)]) {
+    expect(each.countPrunable({ at })).toBe(0)
+    expect(answersOf(each)).toEqual(await answersInMemory(at))
+  }
+  expect(verifyEvidence(store)).toMatchObject({ ok: true })
+})
+
+test('a reader does not wait for a process that holds the file', async () => {
+  const path = await tempPath()
+  const store = await openStore(path)
+  await store.append(usual)
+  const expected = await answersInMemory()
+  inFile(path, (db) => {
+    db.exec('BEGIN IMMEDIATE')
+    expect(answersOf(store)).toEqual(expected)
+    db.exec('ROLLBACK')
+  })
+  expect(countSummaries(path)).toBe(0)
+  expect(answersOf(store)).toEqual(expected)
+  expect(countSummaries(path)).toBe(3)
+})
+
+test('two processes that write, one of them killed, leave summaries that say what the chain says', async () => {
+  const path = await tempPath()
+  const store = await openStore(path)
+  const program = `
+    const { openSqliteStore } = await import(${JSON.stringify(new URL('../open-sqlite-store.ts', import.meta.url).href)})
+    const { sampleBegin, sampleEnd } = await import(${JSON.stringify(new URL('../../../testing/store-checks/sample-records.ts', import.meta.url).href)})
+    const store = await openSqliteStore({ path: ${JSON.stringify(path)} })
+    for (let i = 0; ; i++) {
+      const calls = Array.from({ length: 200 }, (_, index) => 'killed_' + i + '_' + index)
+      await store.append(calls.flatMap((call) => [sampleBegin(call), sampleEnd(call)]))
+      Array.from(store.records({ tenant: 'local', kind: 'begin', actor: 'nobody' }))
+      console.log(i)
+    }`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let rounds = 0
+  child.stdout.on('data', () => rounds++)
+  const gone = new Promise((resolve) => child.once('exit', resolve))
+  for (let i = 0; i < 3200 || rounds < 10; i += 100) {
+    await store.append(someCalls(i, 100, 'local'))
+    if ([...store.records({ tenant: 'local', kind: 'begin', actor: 'nobody' })].length > 0) break
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  child.kill('SIGKILL')
+  await gone
+  const reopened = await openStore(path)
+  const copy = createMemoryStore({ maxRecords: 1_000_000, maxCharacters: 1_000_000_000 })
+  for (const { text, body } of reopened.records({ tenant: 'local' }))
+    await copy.append([{ record: JSON.parse(text), body }])
+  expect(answersOf(reopened)).toEqual(answersOf(copy))
+  expect(Number(countSummaries(path))).toBe(
+    Math.floor((reopened.head('local')?.sequence ?? 0) / recordsPerSummary),
+  )
+  expect(verifyEvidence(reopened)).toMatchObject({ ok: true })
+})

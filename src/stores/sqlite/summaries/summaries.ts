@@ -1,0 +1,92 @@
+import { createKnownSummaries, type Wanted } from './known-summaries.ts'
+import { createSummaryTable, type SummaryTableOptions } from './summary-table.ts'
+import { recordsPerSummary, type Summary } from './summary.ts'
+
+/** A part of a chain, between these sequences and without them, with a summary of it if there is one. */
+export interface Stretch {
+  after: number
+  before: number
+  summary: Summary | undefined
+}
+
+/** What is looked for, and where. What a stretch has of it, its reader finds out. */
+export interface Look extends Wanted {
+  after?: number | undefined
+  before?: number | undefined
+  newestFirst?: boolean | undefined
+}
+
+/**
+ * Summaries of the chains, each of a whole part of one. They are made behind the records, never in the transaction of a call, and hold nothing
+ * that the records do not say. One that is missing, or was not written by a process with the key of the store, is made again; until then, the
+ * records themselves are read.
+ */
+export interface Summaries {
+  /** The stretches of a chain in order, without some of those that have nothing of what is asked. Makes a few summaries first. */
+  stretches(look: Look): IterableIterator<Stretch>
+  /** Makes one summary that is missing. Returns whether it did. */
+  makeOne(): boolean
+  /** Counts the bodies around these records again, some of which were removed. */
+  recount(tenant: string, sequences: readonly number[]): void
+}
+
+export interface SummariesOptions extends SummaryTableOptions {
+  /** Whether something may be written right now. */
+  mayWrite: () => boolean
+  /** Told when a reader left something without a summary. */
+  onDue: () => void
+}
+
+/** A reader makes so many summaries at most, each in about five milliseconds. */
+const madeByReader = 8
+
+/** The summaries of this file. */
+export function createSummaries(options: SummariesOptions): Summaries {
+  const { db, mayWrite, onDue } = options
+  const table = createSummaryTable(options)
+  const known = createKnownSummaries()
+  // A reader in a transaction sees the file as it was, and writes nothing.
+  const make = (tenant: string, number: number): boolean =>
+    mayWrite() && !db.isTransaction && table.make(tenant, number)
+  const read = (tenant: string, number: number): Summary | undefined => {
+    const found = table.read(tenant, number)
+    if (found !== undefined) known.learn(tenant, number, found)
+    return found?.summary
+  }
+  return {
+    *stretches(look) {
+      const { tenant, after = 0, before = Number.MAX_SAFE_INTEGER, newestFirst = false } = look
+      const first = Math.floor(after / recordsPerSummary)
+      const end = Math.max(first, Math.min(table.whole(tenant), Math.ceil((before - 1) / recordsPerSummary)))
+      const rest = { after: Math.max(after, end * recordsPerSummary), before, summary: undefined }
+      if (newestFirst && !isEmpty(rest)) yield rest
+      let left = madeByReader
+      for (let step = 0; step < end - first; step++) {
+        const number = newestFirst ? end - 1 - step : first + step
+        if (known.isOutside(number, look)) continue
+        let summary = read(tenant, number)
+        if (summary === undefined && left-- > 0 && make(tenant, number)) summary = read(tenant, number)
+        if (known.isOutside(number, look)) continue
+        yield {
+          after: Math.max(after, number * recordsPerSummary),
+          before: Math.min(before, (number + 1) * recordsPerSummary + 1),
+          summary,
+        }
+      }
+      if (left < 0) onDue()
+      if (!newestFirst && !isEmpty(rest)) yield rest
+    },
+    makeOne() {
+      const due = table.due()
+      return due !== undefined && make(due.tenant, due.number)
+    },
+    recount(tenant, sequences) {
+      const numbers = new Set(sequences.map((sequence) => Math.floor((sequence - 1) / recordsPerSummary)))
+      for (const number of numbers) table.recount(tenant, number)
+    },
+  }
+}
+
+function isEmpty({ after, before }: Pick<Stretch, 'after' | 'before'>): boolean {
+  return before - after <= 1
+}

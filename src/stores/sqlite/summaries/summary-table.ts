@@ -1,0 +1,118 @@
+import { hash } from 'node:crypto'
+import { endianness } from 'node:os'
+import type { DatabaseSync } from 'node:sqlite'
+import { sqliteProblem } from '../base/sqlite-error.ts'
+import type { Sealer } from '../seals/sealer.ts'
+import {
+  decodeSummary,
+  encodeSummary,
+  recordsPerSummary,
+  summarize,
+  type Shape,
+  type Summary,
+} from './summary.ts'
+
+export interface SummaryTableOptions {
+  db: DatabaseSync
+  sealer: Sealer
+  /** How long writes wait for other processes. */
+  busyTimeoutMs: number
+}
+
+/** The summaries in a file: each says something of the part of a chain with its number, and how many records in it have a body. */
+export interface SummaryTable {
+  /** Undefined if there is none, or none that was written by a process with the key of the store. */
+  read(tenant: string, number: number): { summary: Summary; bodies: number; value: Uint8Array } | undefined
+  /** Makes one out of the records and keeps it. False if the part is not whole, or another process holds the file. */
+  make(tenant: string, number: number): boolean
+  /** Counts the bodies of a part again. */
+  recount(tenant: string, number: number): void
+  /** How many whole parts a chain has. */
+  whole(tenant: string): number
+  /** A whole part without a summary. */
+  due(): { tenant: string; number: number } | undefined
+}
+
+interface Kept {
+  bodies: number
+  value: Uint8Array
+}
+
+/** The summaries in this file. Each is written in a statement of its own. */
+export function createSummaryTable({ db, sealer, busyTimeoutMs }: SummaryTableOptions): SummaryTable {
+  const shapes = new Map<string, Shape>()
+  let prepared: ReturnType<typeof prepareStatements> | undefined
+  const statements = () => (prepared ??= prepareStatements(db))
+  const sealOf = (tenant: string, number: number, { bodies, value }: Kept): string =>
+    sealer.seal('summary', endianness(), recordsPerSummary, tenant, number, bodies, hash('sha256', value))
+  const read: SummaryTable['read'] = (tenant, number) => {
+    const row = statements().read.get(tenant, number)
+    const value = row?.['value']
+    if (row === undefined || !(value instanceof Uint8Array)) return undefined
+    const bodies = Number(row['bodies'])
+    if (sealOf(tenant, number, { bodies, value }) !== row['seal']) return undefined
+    return { bodies, value, summary: decodeSummary(value, shapes) }
+  }
+  /** No reader waits for a summary: if another process holds the file, it is written another time. */
+  const put = (tenant: string, number: number, kept: Kept): boolean => {
+    db.exec('PRAGMA busy_timeout = 0')
+    try {
+      statements().put.run(tenant, number, kept.bodies, sealOf(tenant, number, kept), kept.value)
+      return true
+    } catch (error) {
+      if (sqliteProblem(error) === 'busy') return false
+      throw error
+    } finally {
+      db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
+    }
+  }
+  const placesOf = (number: number): [number, number] => [
+    number * recordsPerSummary,
+    (number + 1) * recordsPerSummary,
+  ]
+  return {
+    read,
+    make(tenant, number) {
+      const rows = statements().records.all(tenant, ...placesOf(number))
+      if (rows.length < recordsPerSummary) return false
+      const bodies = rows.filter((row) => row['body'] === 1).length
+      const summary = summarize(rows.map((row) => String(row['text'])))
+      return put(tenant, number, { bodies, value: encodeSummary(summary) })
+    },
+    recount(tenant, number) {
+      const kept = read(tenant, number)
+      if (kept === undefined) return
+      const row = statements().bodies.get(tenant, ...placesOf(number))
+      put(tenant, number, { bodies: Number(row?.['bodies']), value: kept.value })
+    },
+    whole: (tenant) => Number(statements().whole.get(tenant)?.['whole']),
+    due() {
+      const row = statements().due.get()
+      return row && { tenant: String(row['tenant']), number: Number(row['number']) }
+    },
+  }
+}
+
+function prepareStatements(db: DatabaseSync) {
+  const part = 'FROM records INDEXED BY records_sequence WHERE tenant = ? AND sequence > ? AND sequence <= ?'
+  return {
+    read: db.prepare('SELECT bodies, seal, value FROM summaries WHERE tenant = ? AND number = ?'),
+    put: db.prepare(
+      'INSERT OR REPLACE INTO summaries (tenant, number, bodies, seal, value) VALUES (?, ?, ?, ?, ?)',
+    ),
+    records: db.prepare(`SELECT text, body IS NOT NULL AS body ${part} ORDER BY sequence`),
+    bodies: db.prepare(`SELECT count(body) AS bodies ${part}`),
+    whole: db.prepare(
+      `SELECT coalesce(max(sequence), 0) / ${recordsPerSummary} AS whole FROM records WHERE tenant = ?`,
+    ),
+    // The first without a next one, if the very first is there.
+    due: db.prepare(
+      'SELECT tenant, CASE WHEN EXISTS (SELECT 1 FROM summaries WHERE tenant = heads.tenant AND number = 0) ' +
+        'THEN (SELECT number + 1 FROM summaries AS last WHERE tenant = heads.tenant AND NOT EXISTS ' +
+        '(SELECT 1 FROM summaries WHERE tenant = last.tenant AND number = last.number + 1) ORDER BY number LIMIT 1) ' +
+        'ELSE 0 END AS number FROM heads ' +
+        `WHERE sequence >= ${recordsPerSummary} AND sequence / ${recordsPerSummary} >` +
+        ' (SELECT count(*) FROM summaries WHERE tenant = heads.tenant) LIMIT 1',
+    ),
+  }
+}

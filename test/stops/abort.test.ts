@@ -1,0 +1,102 @@
+import type { AbortRequest } from 'handrail/policy'
+import type { RuntimeEvent, Session } from 'handrail'
+import { expect, test } from 'vitest'
+import { atEnd } from '../support/at-end.ts'
+import { gatedTool } from '../support/gated-tool.ts'
+import { modelSaying } from '../support/mock-model.ts'
+import { openRuntime } from '../support/project.ts'
+import { makeStore } from '../support/shop.ts'
+
+/** Two runtimes on one store, as two processes would have it, whose tool runs until it is aborted. */
+async function openTwo() {
+  const path = makeStore()
+  const gate = gatedTool({ onAbort: (id) => `half of ${id}`, permission: 'readonly' })
+  const open = () => openRuntime({ tools: [gate.tool], store: { path } })
+  const [one, other] = [await open(), await open()]
+  return { one, other, gate }
+}
+
+/** Starts a call in a session, and says its id once it runs. */
+async function start(session: Session, id: string, { started }: ReturnType<typeof gatedTool>) {
+  const events: RuntimeEvent[] = []
+  session.on((event) => events.push(event))
+  const ended = session.call('t.gated', { id })
+  await started(id)
+  return { call: events.find(({ type }) => type === 'tool_started')?.call ?? '', ended }
+}
+
+test.each<[string, (about: { call: string; session: string }) => Omit<AbortRequest, 'by'>]>([
+  ['by its id', ({ call }) => ({ call })],
+  ['by its session', ({ session }) => ({ session })],
+  ['by its tool', () => ({ tools: 't.*' })],
+  ['by its caller', () => ({ actor: 'ann' })],
+  ['with everything', () => ({})],
+])(
+  'a call of another process on the store is aborted %s, and the evidence says who did it',
+  async (_, toScope) => {
+    const { one, other, gate } = await openTwo()
+    const session = one.session({ actor: 'ann' })
+    const { call, ended } = await start(session, 'a', gate)
+    const row = { tenant: 'local', session: session.id, call, tool: 't.gated', actor: 'ann' }
+    await expect.poll(() => other.stops.running()).toMatchObject([{ ...row, here: false }])
+    expect(one.stops.running('local')).toMatchObject([{ ...row, here: true }])
+    const scope = toScope({ call, session: session.id })
+    expect(await other.stops.abort({ ...scope, by: 'bob', reason: 'It is wrong.' })).toEqual({
+      calls: [call],
+      running: [],
+    })
+    expect((await ended).error).toMatchObject({
+      code: 'TOOL.ABORTED',
+      reason: 'aborted_by_user',
+      message: '"t.gated" was aborted: It is wrong.',
+    })
+    const notes = () =>
+      [...other.store.records({ kind: 'note', call })].map(({ text }) => JSON.parse(text) as object)
+    await expect.poll(notes).toMatchObject([{ event: 'call_aborted', actor: 'bob', call }])
+    expect(other.stops.running()).toEqual([])
+  },
+)
+
+test('an abort means what ran by then and nothing else: neither others, nor a call that comes later', async () => {
+  const { one, other, gate } = await openTwo()
+  const { ended } = await start(one.session({ actor: 'ann' }), 'a', gate)
+  for (const scope of [{ actor: 'eve' }, { session: 'none' }, { tools: 'shop.*' }, { server: 't' }])
+    expect(await other.stops.abort({ ...scope, by: 'bob' })).toEqual({ calls: [], running: [] })
+  const everything = other.stops.abort({ by: 'bob' })
+  expect(await ended).toMatchObject({ outcome: 'aborted' })
+  await everything
+  const later = await start(one.session({ actor: 'ann' }), 'b', gate)
+  expect(gate.open()).toBe(1)
+  gate.release('b')
+  expect(await later.ended).toMatchObject({ ok: true })
+})
+
+test('a call that waits for a person in another process is aborted, and what is unknown is not', async () => {
+  const path = makeStore()
+  const asked = Promise.withResolvers<string>()
+  const gate = gatedTool({ permission: 'write' })
+  const runtime = await openRuntime({
+    tools: [gate.tool],
+    store: { path },
+    approve: ({ callId }) => {
+      asked.resolve(callId)
+      return new Promise(() => {})
+    },
+  })
+  const other = await openRuntime({ tools: [gate.tool], store: { path } })
+  const ended = runtime.session().call('t.gated', { id: 'a' })
+  const call = await asked.promise
+  expect(await other.stops.abort({ call, by: 'bob' })).toEqual({ calls: [call], running: [] })
+  expect(await ended).toMatchObject({ outcome: 'aborted' })
+  expect(await other.abort('call_unknown', { by: 'bob' })).toBe(false)
+})
+
+test('an agent of another process is aborted with the calls of its caller', async () => {
+  const { one, other, gate } = await openTwo()
+  const { model } = modelSaying([{ calls: [{ tool: 't__gated', input: { id: 'a' } }] }, { text: 'never' }])
+  const run = await one.run({ model, prompt: 'Go.', session: { actor: 'ann' } })
+  atEnd(() => run.abort())
+  await gate.started('a')
+  await other.stops.abort({ actor: 'ann', by: 'bob', reason: 'enough' })
+  expect(await run.result).toMatchObject({ endReason: 'aborted_tools' })
+})
