@@ -80,8 +80,21 @@ export interface ToolDetail {
   readonly pending?: {
     readonly digest: string
     readonly version: string
-    readonly changes: readonly { readonly field: string; readonly was: Json; readonly is: Json }[]
+    readonly changes: readonly {
+      readonly field: string
+      readonly was: Json
+      readonly is: Json
+      readonly diff: string
+    }[]
   }
+  readonly usage: {
+    readonly calls: number
+    readonly ok: number
+    readonly failed: number
+    readonly denied: number
+    readonly p95Ms?: number
+  }
+  readonly history: readonly { readonly at: number; readonly event: string; readonly message: string }[]
 }
 
 export interface CallDetail {

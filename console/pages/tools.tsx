@@ -1,11 +1,12 @@
 import { useSignal } from '@preact/signals'
 import { mayOperate, type ToolDetail, type ToolRow } from '../api.ts'
 import { Fault } from '../parts/fault.tsx'
+import { showDuration } from '../../src/kit/time/show-duration.ts'
 import { fitsWords } from '../parts/fits-words.ts'
 import { NotThereYet } from '../parts/not-there-yet.tsx'
 import { StopButton } from '../parts/stop-button.tsx'
 import { TableHead } from '../parts/table-head.tsx'
-import { Value } from '../parts/text.tsx'
+import { Preview, Value, When } from '../parts/text.tsx'
 import { TryTool } from '../try/try-tool.tsx'
 import { useAsked } from '../parts/use-asked.ts'
 import { useChange } from '../parts/use-change.ts'
@@ -114,12 +115,8 @@ export function ToolPage({ tool }: { tool: string }) {
       {pending !== undefined && (
         <section class="card" aria-label="A definition that waits">
           <h2>Version {pending.version} waits for approval</h2>
-          {pending.changes.map(({ field, was, is }) => (
-            <div key={field}>
-              <h3>{field}</h3>
-              <Value value={was} label={`${field} as it was`} />
-              <Value value={is} label={`${field} as it is`} />
-            </div>
+          {pending.changes.map(({ field, diff }) => (
+            <Preview key={field} title={field} body={diff} />
           ))}
           {mayOperate() && (
             <button
@@ -132,9 +129,37 @@ export function ToolPage({ tool }: { tool: string }) {
           )}
         </section>
       )}
+      <Usage usage={answer.usage} />
       {mayOperate() && <TryTool key={answer.digest} tool={tool} schema={definition.inputSchema} />}
       <h2>Definition</h2>
       <Value value={definition} label="Definition" />
+      <History history={answer.history} />
+    </>
+  )
+}
+
+function Usage({ usage: { calls, ok, failed, denied, p95Ms } }: Pick<ToolDetail, 'usage'>) {
+  if (calls === 0) return <p class="empty">It was not called yet.</p>
+  return (
+    <p>
+      {calls === 1 ? 'Its one call' : `Of its last ${calls} calls`}: {ok} ok, {failed} failed, {denied} denied
+      {p95Ms !== undefined && `; 95 of 100 took at most ${showDuration(p95Ms)}`}
+    </p>
+  )
+}
+
+function History({ history }: Pick<ToolDetail, 'history'>) {
+  if (history.length === 0) return null
+  return (
+    <>
+      <h2>What happened to it</h2>
+      <ol class="list">
+        {history.map(({ at, event, message }) => (
+          <li key={`${at} ${event}`} class="note">
+            <When at={at} /> {message}
+          </li>
+        ))}
+      </ol>
     </>
   )
 }

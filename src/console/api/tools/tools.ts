@@ -4,8 +4,12 @@ import { answerProblem } from '../../base/answers.ts'
 import { endpoint, type Endpoint, type Question } from '../../base/endpoint.ts'
 import { refusingSetup } from '../../base/refusing-setup.ts'
 import { ofTenant, ofTenantOrAll, readTenant } from '../../base/read-query.ts'
+import { sees } from '../../base/roles.ts'
 import { everyTenant } from '../../../contract/mcp/console-login.ts'
 import { toJsonObject } from '../../base/to-json-object.ts'
+import { previewDiff } from '../../../kit/diff/preview-diff.ts'
+import type { Json } from '../../../contract/base/json.ts'
+import { countUsage, findHistory, history, usage } from './tool-history.ts'
 
 const toolRow = {
   type: 'object',
@@ -76,7 +80,7 @@ const show = endpoint({
   method: 'GET',
   path: '/api/tools/{tool}',
   summary:
-    'A tool: its definition, where it stands, and the definition that waits for approval, if one does.',
+    'A tool: its definition, where it stands, how it was used, what happened to it, and the definition that waits for approval, if one does.',
   role: 'viewer',
   reach: ofTenant,
   query: { tenant: 'Default: "local", or your own.' },
@@ -87,6 +91,8 @@ const show = endpoint({
       digest: { type: 'string' },
       source: { type: 'string' },
       status: { type: 'object' },
+      usage,
+      history,
       pending: {
         type: 'object',
         properties: {
@@ -96,32 +102,42 @@ const show = endpoint({
             type: 'array',
             items: {
               type: 'object',
-              properties: { field: { type: 'string' }, was: {}, is: {} },
-              required: ['field', 'was', 'is'],
+              properties: {
+                field: { type: 'string' },
+                was: {},
+                is: {},
+                diff: { type: 'string', description: 'A unified diff of both.' },
+              },
+              required: ['field', 'was', 'is', 'diff'],
             },
           },
         },
         required: ['digest', 'version', 'changes'],
       },
     },
-    required: ['definition', 'digest', 'source', 'status'],
+    required: ['definition', 'digest', 'source', 'status', 'usage', 'history'],
   },
   run(asked) {
     const found = findTool(asked)
     if (found instanceof Response) return found
-    const { registry } = asked.parts.runtime
+    const { registry, store } = asked.parts.runtime
     const { registered, tenant } = found
-    const pending = findPending(asked.parts.runtime, registered.definition.name, tenant)
+    const { name } = registered.definition
+    const pending = findPending(asked.parts.runtime, name, tenant)
+    // What is of all tenants is for those who see all.
+    const scopes = sees(asked.visitor, everyTenant) ? [tenant, ''] : [tenant]
     return {
       definition: toJsonObject(registered.definition),
       digest: registered.digest,
       source: registered.source,
       status: toJsonObject(registry.status(registered, tenant)),
+      usage: countUsage(store, tenant, name),
+      history: findHistory(store, scopes, name),
       ...(pending !== undefined && {
         pending: {
           digest: pending.digest,
           version: pending.version,
-          changes: pending.changes.map((change) => ({ ...change })),
+          changes: pending.changes.map((change) => ({ ...change, diff: diffOf(change) })),
         },
       }),
     }
@@ -211,6 +227,14 @@ export function findTool(asked: Question): { registered: Registered; tenant: str
   const registered = asked.parts.runtime.registry.view(tenant).find(asked.path['tool'] ?? '')
   if (registered !== undefined) return { registered, tenant }
   return answerProblem({ status: 404, detail: 'There is no such tool.' })
+}
+
+function diffOf({ field, was, is }: PendingDefinition['changes'][number]): string {
+  return previewDiff({ name: `${field}.json`, before: toText(was), after: toText(is) }).body
+}
+
+function toText(value: Json): string {
+  return `${typeof value === 'string' ? value : JSON.stringify(value, null, 2)}\n`
 }
 
 function findPending({ registry }: Runtime, name: string, tenant: string): PendingDefinition | undefined {
