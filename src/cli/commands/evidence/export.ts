@@ -5,6 +5,7 @@ import { describeFileError } from '../../../kit/text/describe-file-error.ts'
 import { readText } from '../../arguments/caller.ts'
 import { exitCodes } from '../../base/exit-codes.ts'
 import { showLine } from '../../base/show-safely.ts'
+import { tellReads } from '../../terminal/progress.ts'
 import { UsageError } from '../../base/usage-error.ts'
 import type { EvidenceVerb } from './verb.ts'
 import { findMeant, withEvidence } from './open-evidence.ts'
@@ -16,14 +17,18 @@ export const exportVerb: EvidenceVerb = async ({ given, places }) => {
     const meant = findMeant(store, { what: 'session', text, tenant })
     if (meant === undefined) return exitCodes.toolError
     const session = meant.id
-    const lines = exportEvidence(store, {
+    const wanted = {
       keys,
       at: Date.now(),
       ...(tenant !== undefined && { tenant }),
       ...(session !== undefined && { session }),
-    })
-    if (out === undefined) await print(lines)
-    else process.stdout.write(`${(await writeFile(out, lines)) - 2} records are in "${showLine(out)}".\n`)
+    }
+    if (out === undefined) {
+      await print(exportEvidence(store, wanted))
+      return exitCodes.ok
+    }
+    const count = await tellReads(store, 'Exporting', (told) => writeFile(out, exportEvidence(told, wanted)))
+    process.stdout.write(`${count - 2} records are in "${showLine(out)}".\n`)
     return exitCodes.ok
   })
 }

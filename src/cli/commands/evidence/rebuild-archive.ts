@@ -5,6 +5,7 @@ import { exitCodes } from '../../base/exit-codes.ts'
 import { presentKeyNames } from '../../model/provider-keys.ts'
 import { readEnvironment, wireOptions, type Places } from '../../setup/wire.ts'
 import { writeJson } from '../../base/show-safely.ts'
+import { tellReads } from '../../terminal/progress.ts'
 import type { EvidenceVerb } from './verb.ts'
 import { findMeant, withEvidence } from './open-evidence.ts'
 
@@ -15,13 +16,15 @@ export const rebuild: EvidenceVerb = ({ given, places }) =>
     const meant = findMeant(store, { what: 'session', text, tenant })
     if (meant === undefined) return exitCodes.toolError
     const session = meant.id
-    const report = await rebuildArchive({
-      store,
+    const about = {
       dir: places.home,
       secrets: readSecretValues(places),
       ...(tenant !== undefined && { tenant }),
       ...(session !== undefined && { session }),
-    })
+    }
+    const report = await tellReads(store, 'Writing the logs again', (told) =>
+      rebuildArchive({ store: told, ...about }),
+    )
     if (given.options['json'] === true) writeJson(report)
     else {
       const pruned = report.pruned === 0 ? '' : ` ${report.pruned} of them were pruned and have no summaries.`

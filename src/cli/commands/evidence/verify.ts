@@ -5,6 +5,7 @@ import { readText } from '../../arguments/caller.ts'
 import { countOf } from '../../render/count-of.ts'
 import { exitCodes } from '../../base/exit-codes.ts'
 import { showJson, showSafely } from '../../base/show-safely.ts'
+import { tellReads } from '../../terminal/progress.ts'
 import { UsageError } from '../../base/usage-error.ts'
 import type { Asked, EvidenceVerb } from './verb.ts'
 import { findTenants, withEvidence } from './open-evidence.ts'
@@ -25,7 +26,8 @@ export const verify: EvidenceVerb = async (asked) => {
       // A tenant whose records are all gone is known by what was signed.
       const isSigned = store.durable && keys.anchors().some((anchor) => anchor.tenant === tenant)
       if (!isSigned && findTenants(store, tenant) === undefined) return exitCodes.toolError
-      const found = verifyEvidence(store, { keys, ...(tenant !== undefined && { tenant }) })
+      const wanted = { keys, ...(tenant !== undefined && { tenant }) }
+      const found = await tellReads(store, 'Verifying', (told) => verifyEvidence(told, wanted))
       return print(found, asked, { what: 'chain' })
     },
     { warns: false },

@@ -1,6 +1,7 @@
 import { mcpTools, type McpPackageUpdate, type McpTools } from '../../../compose/sources/mcp-tools.ts'
 import { exitCodes } from '../../base/exit-codes.ts'
 import { showLine, writeJson, writeText } from '../../base/show-safely.ts'
+import { startProgress } from '../../terminal/progress.ts'
 import { findPlaces, wireRuntime } from '../../setup/wire.ts'
 import type { ToolsVerb } from '../tools/verb.ts'
 
@@ -12,10 +13,12 @@ export const updateVerb: ToolsVerb = {
     const runtime = await wireRuntime(places, undefined, { upstreams: feed })
     const isJson = given.options['json'] === true
     const updates: object[] = []
+    const progress = startProgress()
     try {
       const servers = name === undefined ? findFetched(feed) : [name]
       for (const server of servers) {
-        const update = await feed.update(server)
+        progress.show(`Fetching the package of "${server}" …`)
+        const update = await feed.update(server).finally(() => progress.end())
         if (isJson) updates.push({ server, ...toWire(update) })
         else writeText(process.stdout, `${describe(server, update)}\n`)
       }
