@@ -11,6 +11,7 @@ export const a2a: CommandGroup = {
       usage: '',
       summary: 'Reads the card of every agent of config.json, and says which tools it has.',
       options: jsonOption,
+      examples: ['handrail a2a status'],
       takes: 0,
       run: lazily(async () => (await import('./a2a/status.ts')).statusVerb),
     },

@@ -17,6 +17,7 @@ export const doctor: Command = {
   summary: 'Tells what holds on this machine, by trying it, and what calls would fail on.',
   more: 'Your configuration, home, store, keys, tools and servers; the space, the clock, the programs that are needed, and everything that the sandbox promises. Nothing is changed.',
   options: jsonOption,
+  examples: ['handrail doctor', 'handrail doctor --json'],
   takes: 0,
   async run(given) {
     const places = findPlaces(given)

@@ -51,6 +51,7 @@ function answerCommand(name: string): Command {
       event: { takes: 'EVENT', about: 'Of which event the message is, if it does not say so itself.' },
       ...answerOptions,
     },
+    examples: [`handrail hook ${name} < message.json`],
     takes: 0,
     async run(given) {
       const load = hookAgents[name]

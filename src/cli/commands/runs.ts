@@ -25,6 +25,7 @@ export const runs: CommandGroup = {
         ...tenantOption,
         ...jsonOption,
       },
+      examples: ['handrail runs --limit 5'],
       takes: 0,
       run: (given) => withRuntime(given, list),
     },

@@ -28,6 +28,7 @@ export const tasks: CommandGroup = {
       usage: '',
       summary: 'The tasks, the newest first.',
       options: { all: { about: 'Those that have ended too.' }, ...ownerOptions },
+      examples: ['handrail tasks --all'],
       takes: 0,
       run: (given) => withRuntime(given, list),
     },
