@@ -1,6 +1,6 @@
 import type { StoredRecord } from '../../contract/evidence.ts'
 import type { Store } from '../../contract/store.ts'
-import { countOf } from '../render/count-of.ts'
+import { countOf } from './count-of.ts'
 import { showLine } from '../base/show-safely.ts'
 
 /** Tells a person at a terminal how far long work is, in one line on the standard error output, which goes when the work ends. */
