@@ -5,7 +5,7 @@ import { exitCodes } from '../../base/exit-codes.ts'
 import { presentKeyNames } from '../../model/provider-keys.ts'
 import { readEnvironment, wireOptions, type Places } from '../../setup/wire.ts'
 import { writeJson } from '../../base/show-safely.ts'
-import { tellReads } from '../../terminal/progress.ts'
+import { tellReads } from '../../render/progress.ts'
 import type { EvidenceVerb } from './verb.ts'
 import { findMeant, withEvidence } from './open-evidence.ts'
 

@@ -1,7 +1,7 @@
 import { mcpTools, type McpPackageUpdate, type McpTools } from '../../../compose/sources/mcp-tools.ts'
 import { exitCodes } from '../../base/exit-codes.ts'
 import { showLine, writeJson, writeText } from '../../base/show-safely.ts'
-import { startProgress } from '../../terminal/progress.ts'
+import { startProgress } from '../../render/progress.ts'
 import { findPlaces, wireRuntime } from '../../setup/wire.ts'
 import type { ToolsVerb } from '../tools/verb.ts'
 

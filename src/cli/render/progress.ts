@@ -1,5 +1,6 @@
 import type { StoredRecord } from '../../contract/evidence.ts'
 import type { Store } from '../../contract/store.ts'
+import { countOf } from './count-of.ts'
 import { showLine } from '../base/show-safely.ts'
 
 /** Tells a person at a terminal how far long work is, in one line on the standard error output, which goes when the work ends. */
@@ -37,7 +38,7 @@ export async function tellReads<T>(
   let count = 0
   const records = function* (...query: Parameters<Store['records']>): Generator<StoredRecord> {
     for (const record of store.records(...query)) {
-      if (++count % recordsEach === 0) progress.show(`${doing}: ${count} records read`)
+      if (++count % recordsEach === 0) progress.show(`${doing}: ${countOf(count, 'record')} read`)
       yield record
     }
   }
