@@ -54,7 +54,8 @@ atEitherDoor((open) => {
         .poll(() => (path === 'again' && statSync(at(path)).isDirectory() ? '' : content(path)))
         .toBe(text)
     await job.stop()
-    const restless = await start('(while :; do date +%N > restless; done) &')
+    const restless = await start('(while :; do date +%N > restless; echo writes; done) &')
+    await outputWith(shared(), restless.id, 'writes\n')
     await restless.stop()
     expect(content('restless')).toMatch(/^\d*\n?$/)
   })
@@ -119,8 +120,10 @@ atEitherDoor((open) => {
   test('what another program changed while a job wrote it stays, and the job is told (TURN-7)', async () => {
     const door = shared()
     const job = await start(
-      '(n=0; until [ -e quiet ]; do echo $((n = n + 1)) > both; done; echo of-the-job > both; echo done > done) &',
+      '(n=0; until [ -e quiet ]; do echo $((n = n + 1)) > both; [ $n = 1 ] && echo writes; done; echo of-the-job > both; echo done > done) &',
     )
+    // Before the job has the file, the person's one is not the job's to write.
+    await outputWith(shared(), job.id, 'writes\n')
     writeFileSync(at('both'), 'of the person')
     writeFileSync(at('quiet'), '')
     await expect.poll(() => content('done')).toBe('done\n')
