@@ -158,7 +158,7 @@ function isName(host: string): boolean {
 
 const readOnly = /\bEROFS\b|Read-only file system/i
 
-/** The folders in which a program says it could not write: what was refused because there is no such place is no sign of one. */
+/** The folders in which a program says it could not write. A place that is not there does not count: it is another fault. */
 function missedFolders(log: string): string[] {
   const lines = log.split('\n').filter((line) => readOnly.test(line))
   const paths = lines.flatMap((line) => line.match(/(?<![\w./~])\/[^\s'"`:,;)\]]+/g) ?? [])
