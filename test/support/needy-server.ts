@@ -7,6 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 const [data] = process.argv.slice(2)
 if (data !== undefined) readFileSync(data)
+if (process.env.NEEDS_FOLDER) console.error("EROFS: read-only file system, open '/usr/share/x'")
 if (process.env.NEEDS_FOLDER) writeFileSync(data + '.seen', 'seen')
 if (process.env.NEEDS_KEY && !process.env.SHOP_API_KEY) {
   console.error('SHOP_API_KEY environment variable is required')

@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { dirname, normalize } from 'node:path'
 import type { Json, JsonObject } from '../../contract/base/json.ts'
+import { isInside } from '../../kit/match/is-inside.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { secretNames } from '../../kit/secrets/secret-names.ts'
 import type { McpServerState, McpTools } from '../sources/mcp-tools.ts'
@@ -133,7 +135,7 @@ function toTrial(state: McpServerState, about: About): Trial {
     tools,
     added,
     hosts: [...new Set(refused.map(toPattern))].filter((host) => host !== nowhere && isName(host)),
-    folders: missedFolders(log),
+    folders: missedFolders(log, entry),
     variables: works ? [] : missedVariables(log, entry),
     unset,
     packages: (state.package?.pin?.versions ?? []).map((each) => `${each.name} ${each.version}`),
@@ -158,11 +160,17 @@ function isName(host: string): boolean {
 
 const readOnly = /\bEROFS\b|Read-only file system/i
 
-/** The folders in which a program says it could not write. A place that is not there does not count: it is another fault. */
-function missedFolders(log: string): string[] {
+/**
+ * The folders in which a program says it could not write, of those that its entry lets it read: it sees no others, so that its words alone propose none.
+ */
+function missedFolders(log: string, { read }: JsonObject): string[] {
+  const seen = (Array.isArray(read) ? read : []).map((folder) =>
+    String(folder).replace(/^~(?=\/)/, () => homedir()),
+  )
   const lines = log.split('\n').filter((line) => readOnly.test(line))
   const paths = lines.flatMap((line) => line.match(/(?<![\w./~])\/[^\s'"`:,;)\]]+/g) ?? [])
-  return [...new Set(paths.flatMap((path) => nearestFolder(path) ?? []))].slice(0, 20)
+  const folders = paths.flatMap((path) => nearestFolder(path) ?? [])
+  return [...new Set(folders)].filter((folder) => seen.some((each) => isInside(folder, each))).slice(0, 20)
 }
 
 /** The folder at a path, or the nearest one above it; undefined if that is the root of the machine. */
