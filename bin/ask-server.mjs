@@ -1,4 +1,4 @@
-// Asks a running "handrail serve" to answer the hook of an agent. Plain JavaScript on what every Node has, as it decides how quick a hook is: so it
+// Finds a running "handrail serve", and asks it to answer the hook of an agent. Plain JavaScript on what every Node has, as it decides how quick a hook is: so it
 // takes what is built in without an import, which would make a module of it, and uses no stream where a plain read does.
 const { lstatSync, readSync, writeSync } = await load('node:fs')
 const { isAbsolute, join, resolve } = await load('node:path')
@@ -11,9 +11,7 @@ const maxBytes = 33 * 1024 * 1024
 const variables = ['HANDRAIL_PROJECT', 'CLAUDE_PROJECT_DIR', 'GEMINI_PROJECT_DIR', 'CURSOR_PROJECT_DIR']
 
 /** The exit code if a server answered; else what was read of standard input, for the command itself to go on with. */
-export async function askServer(argv) {
-  const path = await findSocket(argv)
-  if (path === undefined) return { read: [] }
+export async function askAboutHook(path, argv) {
   const { connect } = await load('node:net')
   const socket = await open(connect({ path, allowHalfOpen: true }))
   if (socket === undefined) return { read: [] }
@@ -45,11 +43,11 @@ export async function askServer(argv) {
 }
 
 /** The socket in the home folder, if it and the folder are this person's alone. */
-async function findSocket(argv) {
+export async function findSocket(argv) {
   if (process.platform === 'win32') return undefined
   const home = await findHome(argv)
   if (home === undefined) return undefined
-  const path = join(home, 'hooks.sock')
+  const path = join(home, 'serve.sock')
   try {
     const own = process.getuid()
     const [folder, socket] = [lstatSync(home), lstatSync(path)]

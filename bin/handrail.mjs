@@ -3,8 +3,13 @@
 // agent waits for each hook.
 const needed = 24
 
-/** What was read of standard input, if an agent asks and no server answered. */
-const read = isHook(process.argv) && process.env.HANDRAIL_LAUNCHED === undefined ? await askServer() : []
+/** Commands that another process can run as this one would. */
+const commands = new Set(
+  'approvals artifact call calls consent evidence explain memory pause policy resume runs schedules sessions skills tasks tools undo'.split(' '),
+)
+
+/** What was read of standard input, if no server answered. */
+const read = process.env.HANDRAIL_LAUNCHED === undefined ? await askServer(process.argv.slice(2)) : []
 if (read === undefined) {
   // A server answered.
 } else if (Number(/^v(\d+)\./.exec(process.version)?.[1]) >= needed) {
@@ -14,17 +19,20 @@ if (read === undefined) {
   startNewNode(needed, read)
 }
 
-/** Whether an agent asks: that is quicker if a server answers. */
-function isHook([, , command, agent]) {
-  return command === 'hook' && agent !== undefined && !['install', 'uninstall'].includes(agent)
-}
-
 /** Undefined if a running "handrail serve" answered, which is quicker; else what was read of standard input meanwhile. */
-async function askServer() {
-  const { askServer: ask } = await import('./ask-server.mjs')
-  const { code, read: pieces } = await ask(process.argv.slice(3))
-  if (code !== undefined) process.exitCode = code
-  return pieces
+async function askServer([command, ...argv]) {
+  const isHook = command === 'hook' && argv.length > 0 && !['install', 'uninstall'].includes(argv[0])
+  if (!isHook && !commands.has(command)) return []
+  const { findSocket, askAboutHook } = await import('./ask-server.mjs')
+  const path = await findSocket(argv)
+  if (path === undefined) return []
+  if (isHook) {
+    const { code, read: pieces } = await askAboutHook(path, argv)
+    if (code !== undefined) process.exitCode = code
+    return pieces
+  }
+  const { askForProcess } = await import('./ready/ask.mjs')
+  return (await askForProcess(path, [command, ...argv])) ? undefined : []
 }
 
 async function runHere(pieces) {
