@@ -23,16 +23,48 @@ if (read === undefined) {
 async function askServer([command, ...argv]) {
   const isHook = command === 'hook' && argv.length > 0 && !['install', 'uninstall'].includes(argv[0])
   if (!isHook && !commands.has(command)) return []
-  const { findSocket, askAboutHook } = await import('./ask-server.mjs')
   const path = await findSocket(argv)
   if (path === undefined) return []
   if (isHook) {
+    const { askAboutHook } = await import('./ask-hook.mjs')
     const { code, read: pieces } = await askAboutHook(path, argv)
     if (code !== undefined) process.exitCode = code
     return pieces
   }
   const { askForProcess } = await import('./ready/ask.mjs')
   return (await askForProcess(path, [command, ...argv])) ? undefined : []
+}
+
+/** The socket in the home folder, if it and the folder are this person's alone. */
+async function findSocket(argv) {
+  if (process.platform === 'win32') return undefined
+  const home = await findHome(argv)
+  if (home === undefined) return undefined
+  const path = `${home}/serve.sock`
+  try {
+    const { lstatSync } = await load('node:fs')
+    const own = process.getuid()
+    const [folder, socket] = [lstatSync(home), lstatSync(path)]
+    const isOwn = (stat, others) => stat.uid === own && (stat.mode & others) === 0
+    return socket.isSocket() && isOwn(socket, 0o077) && folder.isDirectory() && isOwn(folder, 0o022)
+      ? path
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+async function findHome(argv) {
+  const { isAbsolute, join, resolve } = await load('node:path')
+  const at = argv.findIndex((word) => word === '--home' || word.startsWith('--home='))
+  if (at >= 0) return resolve(argv[at].slice('--home='.length) || argv[at + 1] || '.')
+  const named = process.env.HANDRAIL_HOME || join((await load('node:os')).homedir(), '.handrail')
+  return isAbsolute(named) ? named : undefined
+}
+
+/** A module of Node. Of those that an old Node has no other way to, an import. */
+async function load(name) {
+  return process.getBuiltinModule?.(name) ?? import(name)
 }
 
 async function runHere(pieces) {

@@ -1,30 +1,40 @@
 // Asks a running "handrail serve" for a process that runs a command in the place of this one, and is its streams and its signals. Plain JavaScript, and
 // what it does not need at once it loads later: a command waits for it.
-import { describePlace, frame, readFrames } from './meet.mjs'
-
 const builtin = process.getBuiltinModule
 const fs = builtin?.('node:fs')
+
+/** Of what goes over the socket. */
+const form = 2
+
+/** A server that says nothing for so long is stopped, or another one. */
+const longestMs = 2_000
+
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 /** Whether a process ran the command, over the socket at this path. If none did, nothing of it was done, and it can be run here. */
 export async function askForProcess(path, argv) {
-  const command = describeCommand(argv)
-  if (command === undefined) return false
+  if (fs === undefined || !isAlike(argv)) return false
+  // The server hears of it while this process looks at itself.
   const socket = builtin('node:net').connect({ path })
-  socket.write(`${JSON.stringify(command)}\n`)
-  return follow(socket, path.slice(0, path.lastIndexOf('/') + 1))
+  const command = describeCommand(argv)
+  if (command !== undefined) return follow(socket, { command, folder: path.slice(0, path.lastIndexOf('/') + 1) })
+  socket.destroy()
+  return false
+}
+
+/** Whether its words mean the same in another process: a file that is named by what this one has open is another one there. */
+function isAlike(argv) {
+  return process.execArgv.length === 0 && !argv.some((word) => /\/(?:dev|proc)\//.test(word))
 }
 
 /** Undefined if the command would not be the same in another process. */
 function describeCommand(argv) {
-  // A file that is named by what this process has open is another one there.
-  if (argv.some((word) => /\/(?:dev|proc)\//.test(word)) || process.execArgv.length > 0) return undefined
   try {
     const terminals = [0, 1, 2].map((fd) => findTerminal(fd))
     if (terminals.some((one) => one !== null) && (!isInFront() || takesInput(argv))) return undefined
     const place = describePlace(fs, import.meta.dirname)
     const [cwd, umask] = [process.cwd(), process.umask()]
-    return { asks: 'command', form: 2, place, argv, cwd, env: process.env, umask, terminals }
+    return { asks: 'command', form, place, argv, cwd, env: process.env, umask, terminals }
   } catch {
     return undefined
   }
@@ -53,7 +63,7 @@ function takesInput(argv) {
 }
 
 /** Resolves once the command has ended, or no process takes it. */
-function follow(socket, folder) {
+function follow(socket, { command, folder }) {
   const outputs = { o: openOutput(1), e: openOutput(2) }
   let proof
   let taken = false
@@ -65,8 +75,10 @@ function follow(socket, folder) {
     if (!outputs[letter].write(piece)) say('b', letter)
   }
   let input
+  socket.setTimeout(longestMs, () => socket.destroy())
   socket.once('data', (name) => {
-    proof = prove(socket, folder, String(name).trim())
+    socket.setTimeout(0)
+    proof = prove(socket, { command, folder, name: String(name).trim() })
     readFrames(socket, {
       t() {
         taken = true
@@ -96,13 +108,13 @@ function follow(socket, folder) {
   })
 }
 
-/** Shows that this process may write to the home folder, by a file with this name. */
-function prove(socket, folder, name) {
+/** Asks, and shows that this process may write to the home folder, by a file with this name there. */
+function prove(socket, { command, folder, name }) {
   try {
     if (!/^serve-[0-9a-f]{32}\.proof$/.test(name)) throw new Error(name)
     const proof = folder + name
     fs.closeSync(fs.openSync(proof, 'wx', 0o600))
-    socket.write('\n')
+    socket.write(`${JSON.stringify(command)}\n`)
     return proof
   } catch {
     socket.destroy()
@@ -157,4 +169,63 @@ function openOutput(fd) {
       return !isGone
     },
   }
+}
+
+/** Node, and the libraries in it, read these when they start. */
+const readAtStart = /^(?:NODE_|UV_|LD_|DYLD_|MALLOC_|GLIBC_|ICU_|SSL_|OPENSSL_|LC_|LANG$|LANGUAGE$)/
+
+/** What a process sees of the machine on Linux, by the names that its kernel has for it: in a container or a sandbox it is another machine. */
+const views = ['mnt', 'net', 'pid', 'user', 'ipc', 'uts', 'cgroup']
+
+/**
+ * What a process must have in common with another one to run a command in its place, as one text: this program, the user, what they may do, what they see
+ * of the machine, and of the environment what is read at the start.
+ */
+export function describePlace(fs, folder) {
+  const program = ['../../dist/cli/main.cjs', '../../package.json'].map((path) => {
+    const stat = fs.statSync(`${folder}/${path}`, { throwIfNoEntry: false })
+    return stat && [stat.dev, stat.ino, stat.size, stat.mtimeMs]
+  })
+  const started = Object.entries(process.env)
+    .filter(([name]) => readAtStart.test(name))
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+  const ids = [process.geteuid(), process.getuid(), process.getegid(), process.getgid(), process.getgroups()]
+  return JSON.stringify([folder, program, started, ids, ...(process.platform === 'linux' ? describeView(fs) : [])])
+}
+
+function describeView(fs) {
+  return [
+    ...views.map((name) => fs.readlinkSync(`/proc/self/ns/${name}`)),
+    fs.readlinkSync('/proc/self/root'),
+    fs.readFileSync('/proc/self/limits', 'latin1'),
+    ...fs.readFileSync('/proc/self/status', 'latin1').match(/^(?:Cap\w+|NoNewPrivs|Seccomp):.*/gm),
+  ]
+}
+
+const head = 5
+
+/** A piece of what goes over the socket once a command was taken: a letter, the length of what follows, and that. */
+export function frame(letter, content = '') {
+  const length = Buffer.byteLength(content)
+  const piece = Buffer.allocUnsafe(head + length)
+  piece.write(letter, 0, 'latin1')
+  piece.writeUInt32BE(length, 1)
+  if (typeof content === 'string') piece.write(content, head)
+  else piece.set(content, head)
+  return piece
+}
+
+/** Hands each piece of a socket to what its letter names. */
+export function readFrames(socket, takers) {
+  let rest = Buffer.alloc(0)
+  socket.on('data', (piece) => {
+    rest = rest.length === 0 ? piece : Buffer.concat([rest, piece])
+    while (rest.length >= head) {
+      const end = head + rest.readUInt32BE(1)
+      if (rest.length < end) return
+      const [letter, content] = [String.fromCharCode(rest[0]), rest.subarray(head, end)]
+      rest = rest.subarray(end)
+      takers[letter]?.(content)
+    }
+  })
 }

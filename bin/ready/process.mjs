@@ -3,7 +3,7 @@
 import * as fs from 'node:fs'
 import { Readable, Writable } from 'node:stream'
 import { ReadStream, WriteStream } from 'node:tty'
-import { describePlace, frame, readFrames } from './meet.mjs'
+import { describePlace, frame, readFrames } from './ask.mjs'
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
 const { runMain, keepForNext } = await loadProgram()

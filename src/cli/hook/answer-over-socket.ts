@@ -6,7 +6,7 @@ import { answerHook } from './run-hook.ts'
 import type { WithRuntime } from './with-own-runtime.ts'
 
 /** The form of what goes over the socket. A client of another form decides alone. */
-const form = 1
+const form = 2
 
 /** What a hook says before the message of the agent. */
 interface Greeting {

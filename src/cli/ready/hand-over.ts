@@ -1,7 +1,5 @@
-import { randomBytes } from 'node:crypto'
 import { lstatSync, rmSync } from 'node:fs'
 import type { Socket } from 'node:net'
-import { join } from 'node:path'
 import type { JsonObject } from '../../contract/base/json.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import type { KeptProcesses } from './keep-processes.ts'
@@ -9,24 +7,20 @@ import type { KeptProcesses } from './keep-processes.ts'
 /** What who asks for a command says, and how they are heard. */
 interface Asking {
   readonly socket: Socket
-  readonly pieces: AsyncIterator<Uint8Array>
-  readonly home: string
+  /** A file that only who may write to the home folder can have made. */
+  readonly proof: string
   readonly processes: KeptProcesses
 }
 
 /**
- * Hands a command over to a process that is ready for it, with the socket of who asked. They prove first that they may write to the home folder: who can
+ * Hands a command over to a process that is ready for it, with the socket of who asked. They show first that they may write to the home folder: who can
  * decides what Handrail does anyhow, and what runs in a sandbox, whose user and files are the same, can not. Without a process they go on alone.
  */
-export async function handOver(said: JsonObject, { socket, pieces, home, processes }: Asking): Promise<void> {
+export async function handOver(said: JsonObject, { socket, proof, processes }: Asking): Promise<void> {
   const command = toCommand(said)
-  if (command === undefined) return void socket.destroy()
-  const name = `serve-${randomBytes(16).toString('hex')}.proof`
-  const proof = join(home, name)
-  socket.write(`${name}\n`)
-  await pieces.next()
   if (!isOwn(proof)) return void socket.destroy()
   rmSync(proof)
+  if (command === undefined) return void socket.destroy()
   const ready = await processes.find(command)
   if (ready === undefined) socket.destroy()
   else ready.run(command, socket)

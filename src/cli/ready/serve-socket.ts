@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { chmodSync, lstatSync, renameSync, rmSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -84,12 +85,14 @@ interface Serving {
   readonly processes: ReturnType<typeof keepProcesses>
 }
 
-/** Each says first what it asks for, in one line. */
+/** Each says first what it asks for, in one line. It is told at once how it can prove who it is. */
 async function meet(socket: Socket, { home, runtimes, processes }: Serving): Promise<void> {
+  const proof = `serve-${randomBytes(16).toString('hex')}.proof`
+  socket.write(`${proof}\n`)
   const pieces = socket[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>
   const { said, rest } = await readLine(pieces)
   if (!isPlainObject(said)) return void socket.destroy()
-  if (said['asks'] === 'command') return handOver(said, { socket, pieces, home, processes })
+  if (said['asks'] === 'command') return handOver(said, { socket, processes, proof: join(home, proof) })
   const input = toInput(pieces, rest)
   const answer = await answerOverSocket(said, { home, input, withRuntime: runtimes.withRuntime })
   socket.end(JSON.stringify(answer))
