@@ -13,7 +13,7 @@ const served = 'handrail hook claude-code, beside handrail serve'
 /** How long an agent waits for the answer of a hook: from the start of its process to its end. */
 export async function measure(settings: Settings): Promise<Row> {
   const { directory, remove } = makeDirectory()
-  const bin = join(settings.installed, 'node_modules', 'handrail', 'bin', 'handrail.mjs')
+  const bin = join(settings.installed, 'node_modules', 'handrail', 'bin', 'handrail.cjs')
   const start = (name: string, folder: string): Start =>
     makeHook({ name, bin, folder: join(directory, folder) })
   const [first, second] = [start(alone, 'alone'), start(served, 'served')]

@@ -84,7 +84,7 @@ function importing(name: string, cwd: string): Start {
 }
 
 function callingTool(installed: string, project: string): Start {
-  const bin = join(installed, 'node_modules', 'handrail', 'bin', 'handrail.mjs')
+  const bin = join(installed, 'node_modules', 'handrail', 'bin', 'handrail.cjs')
   return {
     name: command,
     argv: [bin, 'call', 'code.read_file', '{"path":"note.txt"}'],

@@ -55,7 +55,7 @@ function hook(place: Place, input: string, ...more: string[]): Promise<Ended> {
 function served(place: Place, input: string, ...more: string[]): Promise<Ended> {
   const bin = join(place.user, 'bare', 'bin')
   if (!existsSync(bin)) cpSync(join(packageRoot, 'bin'), bin, { recursive: true })
-  return end(startProgram(place, [join(bin, 'handrail.mjs'), 'hook', 'claude-code', ...more]), input)
+  return end(startProgram(place, [join(bin, 'handrail.cjs'), 'hook', 'claude-code', ...more]), input)
 }
 
 function end(running: Running, input: string): Promise<Ended> {

@@ -106,7 +106,7 @@ describe('the tarball', () => {
     const promised = targets
       .filter((path) => !path.includes('*'))
       .map((path) => path.replace('./', 'package/'))
-    const more = ['bin/ask-server.mjs', 'bin/handrail.mjs', 'README.md', 'LICENSE', 'CHANGELOG.md'].map(
+    const more = ['bin/ask-server.mjs', 'bin/handrail.cjs', 'README.md', 'LICENSE', 'CHANGELOG.md'].map(
       (path) => `package/${path}`,
     )
     const schemas = ['config', 'policy', 'project'].map((name) => `package/schemas/${name}.json`)

@@ -94,7 +94,7 @@ const mostForeign = 100
 
 /** In a session of its own, so that it has no terminal but that of who asks, and with the environment that they started with. */
 function startProcess(env: AskedCommand['env']): ChildProcess {
-  const child = fork(fileURLToPath(ownFile('bin/ready/process.mjs')), [], {
+  const child = fork(fileURLToPath(ownFile('bin/ready/process.cjs')), [], {
     cwd: '/',
     env: { ...env },
     execArgv: [],

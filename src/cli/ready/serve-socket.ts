@@ -27,7 +27,8 @@ export async function serveSocket({ home }: Pick<Places, 'home'>): Promise<{ clo
   if (process.platform === 'win32' || Buffer.byteLength(made) > longestPath || (await isAnswered(path)))
     return noServer
   rmSync(made, { force: true })
-  const tell = (error: unknown): void => void process.stderr.write(`handrail: ${showLine(messageOf(error))}\n`)
+  const tell = (error: unknown): void =>
+    void process.stderr.write(`handrail: ${showLine(messageOf(error))}\n`)
   const runtimes = keepRuntimes({ tell })
   const processes = keepProcesses()
   const server = createServer({ allowHalfOpen: true }, (socket) => {

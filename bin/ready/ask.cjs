@@ -1,7 +1,6 @@
 // Asks a running "handrail serve" for a process that runs a command in the place of this one, and is its streams and its signals. Plain JavaScript, and
 // what it does not need at once it loads later: a command waits for it.
-const builtin = process.getBuiltinModule
-const fs = builtin?.('node:fs')
+const fs = require('node:fs')
 
 /** Of what goes over the socket. */
 const form = 2
@@ -12,12 +11,13 @@ const longestMs = 2_000
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 /** Whether a process ran the command, over the socket at this path. If none did, nothing of it was done, and it can be run here. */
-export async function askForProcess(path, argv) {
-  if (fs === undefined || !isAlike(argv)) return false
+async function askForProcess(path, argv) {
+  if (!isAlike(argv)) return false
   // The server hears of it while this process looks at itself.
-  const socket = builtin('node:net').connect({ path })
+  const socket = require('node:net').connect({ path })
   const command = describeCommand(argv)
-  if (command !== undefined) return follow(socket, { command, folder: path.slice(0, path.lastIndexOf('/') + 1) })
+  if (command !== undefined)
+    return follow(socket, { command, folder: path.slice(0, path.lastIndexOf('/') + 1) })
   socket.destroy()
   return false
 }
@@ -32,7 +32,7 @@ function describeCommand(argv) {
   try {
     const terminals = [0, 1, 2].map((fd) => findTerminal(fd))
     if (terminals.some((one) => one !== null) && (!isInFront() || takesInput(argv))) return undefined
-    const place = describePlace(fs, import.meta.dirname)
+    const place = describePlace()
     const [cwd, umask] = [process.cwd(), process.umask()]
     return { asks: 'command', form, place, argv, cwd, env: process.env, umask, terminals }
   } catch {
@@ -93,7 +93,11 @@ function follow(socket, { command, folder }) {
       },
       o: write('o'),
       e: write('e'),
-      x: (said) => (end = JSON.parse(said)),
+      x(said) {
+        end = JSON.parse(said)
+        // All was said.
+        socket.destroy()
+      },
     })
   })
   return new Promise((resolve) => {
@@ -181,19 +185,25 @@ const views = ['mnt', 'net', 'pid', 'user', 'ipc', 'uts', 'cgroup']
  * What a process must have in common with another one to run a command in its place, as one text: this program, the user, what they may do, what they see
  * of the machine, and of the environment what is read at the start.
  */
-export function describePlace(fs, folder) {
+function describePlace() {
   const program = ['../../dist/cli/main.cjs', '../../package.json'].map((path) => {
-    const stat = fs.statSync(`${folder}/${path}`, { throwIfNoEntry: false })
-    return stat && [stat.dev, stat.ino, stat.size, stat.mtimeMs]
+    const stat = fs.statSync(`${__dirname}/${path}`)
+    return [stat.dev, stat.ino, stat.size, stat.mtimeMs]
   })
   const started = Object.entries(process.env)
     .filter(([name]) => readAtStart.test(name))
     .sort(([one], [other]) => (one < other ? -1 : 1))
   const ids = [process.geteuid(), process.getuid(), process.getegid(), process.getgid(), process.getgroups()]
-  return JSON.stringify([folder, program, started, ids, ...(process.platform === 'linux' ? describeView(fs) : [])])
+  return JSON.stringify([
+    folder,
+    program,
+    started,
+    ids,
+    ...(process.platform === 'linux' ? describeView() : []),
+  ])
 }
 
-function describeView(fs) {
+function describeView() {
   return [
     ...views.map((name) => fs.readlinkSync(`/proc/self/ns/${name}`)),
     fs.readlinkSync('/proc/self/root'),
@@ -205,7 +215,7 @@ function describeView(fs) {
 const head = 5
 
 /** A piece of what goes over the socket once a command was taken: a letter, the length of what follows, and that. */
-export function frame(letter, content = '') {
+function frame(letter, content = '') {
   const length = Buffer.byteLength(content)
   const piece = Buffer.allocUnsafe(head + length)
   piece.write(letter, 0, 'latin1')
@@ -216,7 +226,7 @@ export function frame(letter, content = '') {
 }
 
 /** Hands each piece of a socket to what its letter names. */
-export function readFrames(socket, takers) {
+function readFrames(socket, takers) {
   let rest = Buffer.alloc(0)
   socket.on('data', (piece) => {
     rest = rest.length === 0 ? piece : Buffer.concat([rest, piece])
@@ -229,3 +239,5 @@ export function readFrames(socket, takers) {
     }
   })
 }
+
+module.exports = { askForProcess, describePlace, frame, readFrames }

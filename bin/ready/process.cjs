@@ -1,31 +1,31 @@
 // A process that "handrail serve" keeps, and that runs one command after the other, each with the streams, the arguments, the folder and the environment
 // of who asked for it. What it says to them goes over their own socket, so that the server reads none of it.
-import * as fs from 'node:fs'
-import { Readable, Writable } from 'node:stream'
-import { ReadStream, WriteStream } from 'node:tty'
-import { describePlace, frame, readFrames } from './ask.mjs'
+const fs = require('node:fs')
+const { Readable, Writable } = require('node:stream')
+const { ReadStream, WriteStream } = require('node:tty')
+const { loadProgram } = require('../load-program.cjs')
+const { describePlace, frame, readFrames } = require('./ask.cjs')
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
-const { runMain, keepForNext } = await loadProgram()
-const forNext = await keepForNext()
+const { program } = loadProgram('cli/main.cjs', 'call')
+let forNext
 
 /** Tells who asked for the command that runs; undefined between commands. */
 let tell
 let isLeft = false
 
-process.on('message', (command, socket) => void take(command, socket))
-process.on('disconnect', () => {
-  isLeft = true
-  if (tell === undefined) void leave()
-})
-// A command that ends its process has a code to hand on.
-process.on('exit', (code) => tell?.('x', JSON.stringify({ code })))
-process.send({ place: describePlace(fs, import.meta.dirname) })
+void start()
 
-async function loadProgram() {
-  const source = new URL('../../src/cli/main.ts', import.meta.url)
-  if (fs.existsSync(source)) return import(source.href)
-  return (await import('../load-program.mjs')).loadProgram('cli/main.cjs', 'call').program
+async function start() {
+  forNext = await program.keepForNext()
+  process.on('message', (command, socket) => void take(command, socket))
+  process.on('disconnect', () => {
+    isLeft = true
+    if (tell === undefined) void leave()
+  })
+  // A command that ends its process has a code to hand on.
+  process.on('exit', (code) => tell?.('x', JSON.stringify({ code })))
+  process.send({ place: describePlace() })
 }
 
 async function take(command, socket) {
@@ -53,7 +53,7 @@ async function run({ argv, env, terminals }, socket) {
   const streams = openStreams(terminals, socket)
   tell = (letter, content) => socket.write(frame(letter, content))
   tell('t')
-  await forNext.run(argv, () => runMain(argv))
+  await forNext.run(argv, () => program.runMain(argv))
   // What was said goes before the end.
   await Promise.all([streams.stdout, streams.stderr].map((each) => flush(each)))
   tell('x', JSON.stringify({ code: Number(process.exitCode ?? 0) }))
@@ -85,7 +85,10 @@ function openStreams([typed, shown, told], socket) {
     i: (piece) => stdin.push(piece),
     d: () => stdin.push(null),
     b: (letter) =>
-      (String(letter) === 'o' ? stdout : stderr).emit('error', Object.assign(new Error('EPIPE'), { code: 'EPIPE' })),
+      (String(letter) === 'o' ? stdout : stderr).emit(
+        'error',
+        Object.assign(new Error('EPIPE'), { code: 'EPIPE' }),
+      ),
     s: (name) => raise(String(name)),
   })
   socket.on('error', () => {})

@@ -1,6 +1,6 @@
 // Asks a running "handrail serve" to answer the hook of an agent. Plain JavaScript on what every Node has, as it decides how quick a hook is: so it
-// takes what is built in without an import, which would make a module of it, and uses no stream where a plain read does.
-const { readSync, writeSync } = await load('node:fs')
+// uses no stream where a plain read does.
+const { readSync, writeSync } = require('node:fs')
 
 const form = 2
 
@@ -13,8 +13,8 @@ const maxBytes = 33 * 1024 * 1024
 const variables = ['HANDRAIL_PROJECT', 'CLAUDE_PROJECT_DIR', 'GEMINI_PROJECT_DIR', 'CURSOR_PROJECT_DIR']
 
 /** The exit code if a server answered; else what was read of standard input, for the command itself to go on with. */
-export async function askAboutHook(path, argv) {
-  const { connect } = await load('node:net')
+async function askAboutHook(path, argv) {
+  const { connect } = require('node:net')
   const socket = await open(connect({ path, allowHalfOpen: true }))
   if (socket === undefined) return { read: [] }
   const read = []
@@ -93,7 +93,4 @@ function print(text) {
   }
 }
 
-/** A module of Node. Of those that an old Node has no other way to, an import. */
-async function load(name) {
-  return process.getBuiltinModule?.(name) ?? import(name)
-}
+module.exports = { askAboutHook }
