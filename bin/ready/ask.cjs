@@ -195,7 +195,7 @@ function describePlace() {
     .sort(([one], [other]) => (one < other ? -1 : 1))
   const ids = [process.geteuid(), process.getuid(), process.getegid(), process.getgid(), process.getgroups()]
   return JSON.stringify([
-    folder,
+    __dirname,
     program,
     started,
     ids,
