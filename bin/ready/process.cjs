@@ -14,6 +14,8 @@ let forNext
 let tell
 let isLeft = false
 
+// Nobody reads it any more once the server is gone.
+process.stderr.on('error', () => {})
 void start()
 
 async function start() {
@@ -47,10 +49,16 @@ function isPlace({ cwd, umask }) {
 }
 
 async function run({ argv, env, terminals }, socket) {
+  let streams
+  try {
+    streams = openStreams(terminals, socket)
+  } catch {
+    socket.destroy()
+    return
+  }
   for (const name of Object.keys(process.env)) delete process.env[name]
   Object.assign(process.env, env)
   process.exitCode = undefined
-  const streams = openStreams(terminals, socket)
   tell = (letter, content) => socket.write(frame(letter, content))
   tell('t')
   await forNext.run(argv, () => program.runMain(argv))
@@ -58,8 +66,8 @@ async function run({ argv, env, terminals }, socket) {
   await Promise.all([streams.stdout, streams.stderr].map((each) => flush(each)))
   tell('x', JSON.stringify({ code: Number(process.exitCode ?? 0) }))
   tell = undefined
-  socket.end()
   streams.close()
+  socket.end()
   for (const name of signals) process.removeAllListeners(name)
   process.chdir('/')
 }
@@ -71,7 +79,9 @@ async function leave() {
 
 /** Puts streams in the place of the standard ones: those of who asks, or the terminal that they are. */
 function openStreams([typed, shown, told], socket) {
+  const before = own.map(([holder, name]) => holder[name])
   const opened = []
+  let isOver = false
   const open = (terminal, flags) => {
     const fd = fs.openSync(terminal, flags | fs.constants.O_NOCTTY)
     const stream = flags === fs.constants.O_RDONLY ? new ReadStream(fd) : new WriteStream(fd)
@@ -89,16 +99,35 @@ function openStreams([typed, shown, told], socket) {
         'error',
         Object.assign(new Error('EPIPE'), { code: 'EPIPE' }),
       ),
-    s: (name) => raise(String(name)),
+    s: (name) => isOver || raise(String(name)),
   })
   socket.on('error', () => {})
   // Who is gone can tell nothing more, as with a terminal that was closed.
-  socket.on('close', () => tell !== undefined && raise('SIGHUP'))
-  for (const [name, value] of Object.entries({ stdin, stdout, stderr })) replace(process, name, value)
-  // The console keeps the streams that it found first.
-  replace(console, '_stdout', stdout)
-  replace(console, '_stderr', stderr)
-  return { stdout, stderr, close: () => opened.forEach((stream) => stream.destroy()) }
+  socket.on('close', () => isOver || raise('SIGHUP'))
+  replaceOwn([stdin, stdout, stderr, stdout, stderr])
+  return {
+    stdout,
+    stderr,
+    close() {
+      isOver = true
+      replaceOwn(before)
+      for (const stream of opened) stream.destroy()
+    },
+  }
+}
+
+/** Where the standard streams are found. The console keeps those that it found first. */
+const own = [
+  [process, 'stdin'],
+  [process, 'stdout'],
+  [process, 'stderr'],
+  [console, '_stdout'],
+  [console, '_stderr'],
+]
+
+function replaceOwn(streams) {
+  for (const [index, [holder, name]] of own.entries())
+    Object.defineProperty(holder, name, { value: streams[index], configurable: true, writable: true })
 }
 
 /** Asks for a piece when one is read, so that what a command does not read stays there for the next one. */
@@ -123,8 +152,4 @@ function flush(stream) {
 
 function raise(name) {
   if (signals.includes(name) && !process.emit(name, name)) process.kill(process.pid, name)
-}
-
-function replace(holder, name, value) {
-  Object.defineProperty(holder, name, { value, configurable: true, writable: true })
 }

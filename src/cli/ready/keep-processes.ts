@@ -1,5 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process'
-import type { Socket } from 'node:net'
+import { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { ownFile } from '../../kit/own-file.ts'
@@ -85,7 +85,7 @@ export function keepProcesses(): KeptProcesses {
     },
     close() {
       isClosed = true
-      for (const one of [...free]) end(one)
+      for (const one of free.toReversed()) end(one)
     },
   }
 }
@@ -99,10 +99,13 @@ function startProcess(env: AskedCommand['env']): ChildProcess {
     env: { ...env },
     execArgv: [],
     detached: true,
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
   child.unref()
   child.channel?.unref()
+  // Not handed on, as who waits for the end of the server waits for its streams.
+  child.stderr?.pipe(process.stderr, { end: false })
+  if (child.stderr instanceof Socket) child.stderr.unref()
   return child
 }
 
