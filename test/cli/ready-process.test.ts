@@ -120,6 +120,7 @@ test('a command prints the same, whether a running server has a process ready fo
     [['approvals']],
     [['explain', 'code.read_file', 'path=vault/key']],
     [['evidence', 'show', 'nothing']],
+    [['evidence', 'verify']],
   ]
   for (const [argv, options] of commands) {
     const served = await run(place, argv, options)
@@ -128,9 +129,6 @@ test('a command prints the same, whether a running server has a process ready fo
     expect(withoutIds(served), argv.join(' ')).toEqual(withoutIds(alone))
   }
   expect(readyFor(place)).toHaveLength(1)
-  expect((await run(place, ['evidence', 'verify'])).stdout).toMatch(
-    /holds: (\d+) records[^]*Signed: \1 records/,
-  )
   server.child.kill('SIGTERM')
   expect((await server.ended).code).toBe(0)
   await expect.poll(() => readyFor(place)).toEqual([])
