@@ -9,7 +9,7 @@ const needed = 24
 /** There only if this is not the package. */
 const source = join(__dirname, '..', 'src', 'cli', 'main.ts')
 
-/** Commands that another process can run as this one would. */
+/** Commands that another process can run as this one would. None of them loads programs of the person, which may change from one to the next. */
 const commands = new Set([
   'approvals',
   'artifact',
@@ -18,12 +18,10 @@ const commands = new Set([
   'consent',
   'evidence',
   'explain',
-  'memory',
   'pause',
   'policy',
   'resume',
   'runs',
-  'schedules',
   'sessions',
   'skills',
   'tasks',

@@ -3,8 +3,10 @@ import {
   chownSync,
   cpSync,
   existsSync,
+  mkdirSync,
   readFileSync,
   readdirSync,
+  readlinkSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -96,30 +98,25 @@ function withoutIds({ stdout, stderr, code, signal }: Ended) {
 
 test('a command prints the same, whether a running server has a process ready for it or not', async () => {
   const rules = [{ effect: 'deny', resources: ['handrail:file:{project}/vault/**'] }]
-  const place = makeOwn({ 'policy.json': { rules } }, { 'vault/key': 'x', 'input.json': '{"path": "a.txt"}' })
+  const place = makeOwn({ 'policy.json': { rules } }, { 'vault/key': 'x' })
   const server = await startServer(place)
   const commands: readonly (readonly [readonly string[], RunOptions?])[] = [
     [read],
     [[...read, '--json']],
-    [['call', 'code.read_file', '@input.json']],
     [['call', 'code.read_file', '-'], { input: '{"path": "a.txt"}' }],
     [['call', 'code.read_file', '-'], { input: '{' }],
     [['call', 'code.read_file', 'path=vault/key']],
-    [['call', 'code.read_file', 'path=nothing.txt']],
     [['call', 'code.read_file', 'paht=a.txt']],
-    [['call', 'code.raed_file', 'path=a.txt']],
     [['call', 'code.write_file', 'path=b.txt', 'content=x']],
     [['call', 'code.write_file', 'path=b.txt', 'content=@-', '--approve', 'once'], { input: 'two\n' }],
     [['call', 'code.read_file', 'path=a.txt'], { cwd: join(place.project, 'vault') }],
     [[...read, '--project', join(place.project, 'vault')]],
     [[...read, '--bogus']],
-    [['call']],
     [['call', '--help']],
     [['tools']],
     [['tools', 'show', 'code.read_file'], { env: { FORCE_COLOR: '1' } }],
     [['approvals']],
     [['explain', 'code.read_file', 'path=vault/key']],
-    [['evidence', 'show', 'nothing']],
     [['evidence', 'verify']],
   ]
   for (const [argv, options] of commands) {
@@ -165,6 +162,20 @@ test('what the caller has counts, and not what the server was started with: vari
     '{ "rules": [{ "effect": "deny", "tools": ["code.*"] }] }',
   )
   expect((await run(place, read)).code).toBe(3)
+  expect(readyFor(place)).toHaveLength(1)
+})
+
+test('a call in a ready process clears away what a killed process left, as each command does when it starts', async () => {
+  const place = makeOwn()
+  await startServer(place)
+  const env = { TMPDIR: join(place.user, 'tmp') }
+  const [space = ''] = /\d+/.exec(readlinkSync('/proc/self/ns/pid')) ?? []
+  const left = join(env.TMPDIR, `handrail-${space}-${2 ** 22 + 1}-1-left`)
+  for (const _ of [1, 2]) {
+    mkdirSync(left, { recursive: true })
+    expect((await run(place, read, { env })).code).toBe(0)
+    expect(existsSync(left)).toBe(false)
+  }
   expect(readyFor(place)).toHaveLength(1)
 })
 
@@ -219,6 +230,7 @@ test('a signal to who asked aborts the call as it does alone, and so does their 
   expect([code, stdout]).toEqual([1, ''])
   expect(stderr).toMatch(/^handrail: process_ended: .* ended in the middle of it/)
   expect((await run(place, read)).stdout).toContain('one')
+  expect((await callsOf(place)).map(({ outcome }) => outcome)).toContain('unknown')
   // Nothing began twice.
   expect(readFileSync(join(place.project, 'began'), 'utf8')).toBe('began\n')
   expect(existsSync(join(place.project, 'went'))).toBe(false)
@@ -293,17 +305,26 @@ test('a program that only knows the socket gets nothing run, and another version
   expect(readyFor(place)).toHaveLength(2)
 })
 
-test.each<[string, string, number]>([
-  ['that anybody could have made', 'forged\n', 0o666],
-  ['that ends at once', '', 0o600],
-  ['that wants another proof', '../policy.json\n', 0o600],
-  ['that has the proof and ends', `serve-${'0'.repeat(32)}.proof\n`, 0o600],
-])('a socket %s runs nothing: the command runs by itself, once', async (_, said, mode) => {
+interface Forged {
+  readonly what: string
+  readonly says: string
+  readonly mode?: number
+  readonly owner?: number
+}
+
+test.each<Forged>([
+  // Only root can make one for another user.
+  ...(process.getuid?.() === 0 ? [{ what: 'of another user', says: 'forged\n', owner: 65_534 }] : []),
+  { what: 'that anybody could have made', says: 'forged\n', mode: 0o666 },
+  { what: 'that ends at once', says: '' },
+  { what: 'that wants another proof', says: '../policy.json\n' },
+  { what: 'that has the proof and ends', says: `serve-${'0'.repeat(32)}.proof\n` },
+])('a socket $what runs nothing: the command runs by itself, once', async ({ says, mode = 0o600, owner }) => {
   const place = makeOwn()
   const server = createServer((socket) => {
     socket.on('error', () => {})
-    if (said === '') socket.destroy()
-    else socket.write(said)
+    if (says === '') socket.destroy()
+    else socket.write(says)
     socket.once('data', () => socket.destroy())
   })
   await new Promise<void>((resolve) => {
@@ -311,6 +332,7 @@ test.each<[string, string, number]>([
   })
   atEnd(() => void server.close())
   chmodSync(join(place.home, 'serve.sock'), mode)
+  if (owner !== undefined) chownSync(join(place.home, 'serve.sock'), owner, owner)
   expect(await run(place, read)).toMatchObject({ code: 0, stdout: '1\tone\n', stderr: '' })
   expect(await callsOf(place)).toHaveLength(1)
   expect(readdirSync(place.home).filter((name) => name.endsWith('.proof'))).toEqual([])

@@ -24,7 +24,7 @@ export interface KeepingOptions {
   wire?(this: void, places: Places): Promise<Runtime>
   /** Another text if a runtime of now would be another one. Default: `describeSetup`. */
   describe?(this: void, places: Places): string
-  /** Whether one that was used is as it was made. Default: it is. */
+  /** Whether one is still as it was made, before and after it is used. Default: it is. */
   isAsMade?(this: void, runtime: Runtime): boolean
 }
 
@@ -50,17 +50,7 @@ export function keepRuntimes({
   const kept = new Map<string, Kept>()
   const closing = new Set<Promise<void>>()
   let isClosed = false
-  const closeUnused = (one: Kept): void => {
-    const { closed, runtime, users } = one
-    if (closed === undefined || users > 0) return
-    void runtime
-      .then(
-        (each) => each.close(),
-        () => {},
-      )
-      .catch(tell)
-      .finally(closed.resolve)
-  }
+  const closeUnused = (one: Kept): void => closeIfUnused(one, tell)
   const retire = (setup: string, one: Kept): void => {
     if (kept.get(setup) === one) kept.delete(setup)
     if (one.closed !== undefined) return
@@ -70,6 +60,7 @@ export function keepRuntimes({
     closing.add(promise)
     void promise.then(() => closing.delete(promise))
   }
+  const isStill = ({ runtime }: Kept): Promise<boolean> => runtime.then(isAsMade, () => false)
   const open = (places: Places, setup: string): Kept => {
     const one: Kept = {
       runtime: wire(places),
@@ -91,7 +82,12 @@ export function keepRuntimes({
   return {
     async withRuntime(places, run) {
       const setup = describe(places)
-      const found = kept.get(setup)
+      const before = kept.get(setup)
+      const found = before && (await isStill(before)) ? before : undefined
+      if (before !== undefined && found === undefined) {
+        retire(setup, before)
+        closeUnused(before)
+      }
       const one = found ?? open(places, setup)
       one.users++
       try {
@@ -118,4 +114,16 @@ export function keepRuntimes({
       await Promise.all(closing)
     },
   }
+}
+
+/** Closes one that is not kept any more, unless something runs with it. `tell` gets what goes wrong. */
+function closeIfUnused({ closed, runtime, users }: Kept, tell: KeepingOptions['tell']): void {
+  if (closed === undefined || users > 0) return
+  void runtime
+    .then(
+      (each) => each.close(),
+      () => {},
+    )
+    .catch(tell)
+    .finally(closed.resolve)
 }

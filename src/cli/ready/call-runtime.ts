@@ -5,6 +5,7 @@ import { mcpTools, type McpTools } from '../../compose/sources/mcp-tools.ts'
 import type { Runtime } from '../../contract/runtime.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
 import { toSourceName } from '../../mcp/upstream/base/tool-names.ts'
+import { sweepAgain } from '../../sandboxes/places/sweep-leftovers.ts'
 import { showLine } from '../base/show-safely.ts'
 import { keepRuntimes, type KeptRuntimes } from '../hook/keep-runtimes.ts'
 import { describeSetup } from '../setup/describe-setup.ts'
@@ -32,6 +33,7 @@ export function keepCallRuntimes(): CommandKeeper {
       // Any other command finds everything as the call would have left it.
       if (name !== 'call') await close()
       else kept ??= keepRuntimes({ tell, wire: wireKept, describe, isAsMade })
+      await sweepAgain()
       await run()
     },
     close,
@@ -80,13 +82,14 @@ async function wireKept(places: Places): Promise<Runtime> {
   return runtime
 }
 
-/** What it tells when it is made is told by each command, and what it connected to ends with the command. */
+/** What it tells and recovers when it is made, each command does, and what it connected to ends with the command. */
 function isAsMade(runtime: Runtime): boolean {
   const made = madeOf.get(runtime)
   return (
     made !== undefined &&
     made.isQuiet &&
     made.facts === runtime.store.factsVersion() &&
+    runtime.store.orphans().length === 0 &&
     made.upstreams.describe().servers.every(({ state }) => state === 'idle')
   )
 }

@@ -37,6 +37,12 @@ export async function sweepLeftovers(): Promise<void> {
   }
 }
 
+/** Does the same once more, for a process that runs several commands: other processes may have been killed since the one before. */
+export function sweepAgain(): Promise<void> {
+  swept.clear()
+  return sweepLeftovers()
+}
+
 /** What was found under protected names in these places, also by another process, and is not told yet. */
 export function takeUntold(isMine: (path: string) => boolean): readonly string[] {
   const told = [...untold].filter(([, path]) => isMine(path))
