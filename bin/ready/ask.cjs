@@ -187,7 +187,7 @@ const readAtStart = /^(?:NODE_|UV_|LD_|DYLD_|MALLOC_|GLIBC_|ICU_|SSL_|OPENSSL_|L
 const views = ['mnt', 'net', 'pid', 'user', 'ipc', 'uts', 'cgroup']
 
 /**
- * What a process must have in common with another one to run a command in its place, as one text: this program, the user, what they may do, what they see
+ * What a process must have in common with another one to run a command in its place, as one text: Node, this program, the user, what they may do, what they see
  * of the machine, and of the environment what is read at the start.
  */
 function describePlace() {
@@ -200,6 +200,7 @@ function describePlace() {
     .sort(([one], [other]) => (one < other ? -1 : 1))
   const ids = [process.geteuid(), process.getuid(), process.getegid(), process.getgid(), process.getgroups()]
   return JSON.stringify([
+    process.version,
     __dirname,
     program,
     started,

@@ -3,7 +3,7 @@ import { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { ownFile } from '../../kit/own-file.ts'
-import type { AskedCommand } from './hand-over.ts'
+import type { AskedCommand } from './asked-command.ts'
 
 /** Processes that run commands, each one after the other. */
 export interface KeptProcesses {
@@ -21,6 +21,9 @@ export interface ReadyProcess {
 
 /** Most that there are at a time. */
 const most = 4
+
+/** Most that wait. */
+const mostFree = 2
 
 /** One that waited for so long ends. */
 const longestMs = 5 * 60_000
@@ -50,6 +53,8 @@ export function keepProcesses(): KeptProcesses {
   }
   const rest = (one: Kept): void => {
     if (isClosed) return end(one)
+    const [oldest] = free
+    if (free.length >= mostFree && oldest !== undefined) end(oldest)
     free.push(one)
     one.timer = setTimeout(end, longestMs, one).unref()
   }
@@ -81,7 +86,7 @@ export function keepProcesses(): KeptProcesses {
     async find(command) {
       if (isClosed || foreign.has(command.place)) return undefined
       const one = take(command.place) ?? (await start(command))
-      return one && { run: (asked, socket) => void one.child.send(asked, socket) }
+      return one && { run: (asked, socket) => hand(one.child, { asked, socket }) }
     },
     close() {
       isClosed = true
@@ -92,6 +97,13 @@ export function keepProcesses(): KeptProcesses {
 
 const mostForeign = 100
 
+/** A process that ended meanwhile takes nothing: who asked goes on alone then. */
+function hand(child: ChildProcess, { asked, socket }: { asked: AskedCommand; socket: Socket }): void {
+  child.send(asked, socket, (error) => {
+    if (error !== null) socket.destroy()
+  })
+}
+
 /** In a session of its own, so that it has no terminal but that of who asks, and with the environment that they started with. */
 function startProcess(env: AskedCommand['env']): ChildProcess {
   const child = fork(fileURLToPath(ownFile('bin/ready/process.cjs')), [], {
@@ -101,6 +113,7 @@ function startProcess(env: AskedCommand['env']): ChildProcess {
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
+  child.on('error', () => {})
   child.unref()
   child.channel?.unref()
   // Not handed on, as who waits for the end of the server waits for its streams.
