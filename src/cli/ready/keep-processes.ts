@@ -22,11 +22,11 @@ export interface ReadyProcess {
 /** Most that there are at a time. */
 const most = 4
 
-/** Most that wait. */
-const mostFree = 2
-
 /** One that waited for so long ends. */
 const longestMs = 5 * 60_000
+
+/** The same for one that waits beside others: commands that come together, come again soon. */
+const longestBesideMs = 10_000
 
 interface Kept {
   readonly child: ChildProcess
@@ -53,10 +53,8 @@ export function keepProcesses(): KeptProcesses {
   }
   const rest = (one: Kept): void => {
     if (isClosed) return end(one)
-    const [oldest] = free
-    if (free.length >= mostFree && oldest !== undefined) end(oldest)
+    one.timer = setTimeout(end, free.length > 0 ? longestBesideMs : longestMs, one).unref()
     free.push(one)
-    one.timer = setTimeout(end, longestMs, one).unref()
   }
   const take = (place: string): Kept | undefined => {
     const found = free.findLast((one) => one.place === place)
