@@ -243,8 +243,10 @@ test('only the network guard opens connections for calls, and only doors listen'
     // A browser comes back to the terminal that it was sent from.
     'cli/terminal/listen-for-return.ts: node:http',
     'cli/terminal/listen-for-return.ts: node:net',
-    // Agents ask a running server over a socket of the home folder.
-    'cli/hook/serve-hooks.ts: node:net',
+    // Hooks and commands ask a running server over a socket of the home folder.
+    'cli/ready/hand-over.ts: node:net',
+    'cli/ready/keep-processes.ts: node:net',
+    'cli/ready/serve-socket.ts: node:net',
   ]
   expect(outside.filter((each) => !each.startsWith('sandboxes/network/') && !known.includes(each))).toEqual(
     [],
