@@ -70,7 +70,12 @@ function follow(socket, { command, folder }) {
   let end
   let signal
   const say = (letter, content) => socket.write(frame(letter, content))
-  const onSignal = (name) => say('s', (signal = name))
+  const onSignal = (name) => {
+    signal = name
+    if (taken) say('s', name)
+    // A server that does not answer must not keep who wants to end.
+    else setTimeout(() => taken || socket.destroy(), longestMs).unref()
+  }
   const write = (letter) => (piece) => {
     if (!outputs[letter].write(piece)) say('b', letter)
   }
@@ -79,11 +84,12 @@ function follow(socket, { command, folder }) {
   socket.setTimeout(longestMs, () => socket.destroy())
   socket.once('data', (name) => {
     socket.setTimeout(0)
+    for (const each of signals) process.on(each, onSignal)
     proof = prove(socket, { command, folder, name: String(name).trim() })
     readFrames(socket, {
       t() {
         taken = true
-        for (const each of signals) process.on(each, onSignal)
+        if (signal !== undefined) say('s', signal)
       },
       i() {
         input ??= process.stdin[Symbol.asyncIterator]()
@@ -106,8 +112,8 @@ function follow(socket, { command, folder }) {
       for (const each of signals) process.off(each, onSignal)
       if (input !== undefined) process.stdin.destroy()
       if (!taken && proof !== undefined) fs.rmSync(proof, { force: true })
-      if (taken) endAs(end, { signal, outputs })
-      resolve(taken)
+      if (taken || signal !== undefined) endAs(end, { signal, outputs })
+      resolve(taken || signal !== undefined)
     }
     socket.on('error', () => {})
     socket.once('close', () => end === undefined && leave())

@@ -20,7 +20,11 @@ void start()
 
 async function start() {
   forNext = await program.keepForNext()
-  process.on('message', (command, socket) => void take(command, socket))
+  let asked
+  process.on('message', (said, socket) => {
+    if (said === 'begin') void take(...asked)
+    else asked = [said, socket]
+  })
   process.on('disconnect', () => {
     isLeft = true
     if (tell === undefined) void leave()

@@ -95,11 +95,15 @@ export function keepProcesses(): KeptProcesses {
 
 const mostForeign = 100
 
-/** A process that ended meanwhile takes nothing: who asked goes on alone then. */
+/**
+ * A process that ended meanwhile takes nothing: who asked goes on alone then. Until the process has the socket, this one may read what comes over it. Node
+ * sends the second message only after that, and the process says nothing before, so that nothing comes.
+ */
 function hand(child: ChildProcess, { asked, socket }: { asked: AskedCommand; socket: Socket }): void {
   child.send(asked, socket, (error) => {
     if (error !== null) socket.destroy()
   })
+  child.send('begin', () => {})
 }
 
 /** In a session of its own, so that it has no terminal but that of who asks, and with the environment that they started with. */
