@@ -173,6 +173,16 @@ test('a command runs what an earlier run of it compiled, until its file changes'
   expect(await say()).toBe('news')
 })
 
+test('what takes the place of a program while it runs is never taken for what ran', async () => {
+  const { file, say } = await compiledInstall()
+  const main = join(file, '..', '..', 'cli', 'main.cjs')
+  const upgrade = `require('node:fs').cpSync(__filename + '.next', __filename)`
+  const running = `exports.runMain = () => { ${upgrade}; console.log('runs') }`
+  writeFileSync(`${main}.next`, `exports.runMain = () => console.log('next')`.padEnd(running.length))
+  writeFileSync(main, running)
+  expect([await say(), await say()]).toEqual(['runs', 'next'])
+})
+
 test.each<[string, (file: string, folder: string) => void]>([
   ['a file that all can write', (file) => chmodSync(file, 0o646)],
   ['a file that a group can write', (file) => chmodSync(file, 0o664)],

@@ -82,7 +82,8 @@ export async function tryServer(
 
 async function tryOnce(given: PastedServer, open: OpenTrial): Promise<McpServerState> {
   const { name, secrets } = given
-  const filled = withSecrets(given)
+  // One that is turned off would start nothing, and is tried to see what it does.
+  const { enabled: _enabled, disabled: _disabled, ...filled } = withSecrets(given)
   requireSound(name, filled)
   const isClosed = filled['command'] !== undefined && isNone(filled['network'])
   const watched = isClosed ? { ...filled, network: [nowhere] } : filled
