@@ -13,7 +13,8 @@ import { fitOutput } from '../../output/fit-output.ts'
 import { keepWholes } from '../../output/keep-wholes.ts'
 import { exceedsMedia, limitMedia } from '../../output/limit-media.ts'
 import { findOutputIssues } from '../../state/output-issues.ts'
-import { advance, type CheckedOutput, type Output, type Ran, type Halted } from '../../state/call-state.ts'
+import { advance } from '../../state/advance.ts'
+import { type CheckedOutput, type Output, type Ran, type Halted } from '../../state/call-state.ts'
 import { readOutput, type Malformed } from '../../output/read-output.ts'
 import type { CallScope } from '../../state/scope.ts'
 import { toCallError } from '../../state/to-call-error.ts'
@@ -51,7 +52,7 @@ export function checkOutput(
   if ('code' in treated) return fail(ran, treated)
   const dataText =
     treatment === undefined && ran.aborted === undefined ? findCleanText(given, size, scope) : undefined
-  if (dataText !== undefined) return advance(ran, 'check-output', { output: toPlain(given, dataText) })
+  if (dataText !== undefined) return advance['check-output'](ran, { output: toPlain(given, dataText) })
   const output = clean(treated.output, scope)
   if (size > scope.tenant.limits.inlineBytes || hasMedia(output))
     return finish(ran, { output, metadata: treated.metadata }, scope)
@@ -216,7 +217,7 @@ function toChecked(ran: Ran, { output: clean, metadata: known }: Treated): Check
     error,
     metadata,
   }
-  return advance(ran, 'check-output', { output })
+  return advance['check-output'](ran, { output })
 }
 
 const noArtifacts: readonly Artifact[] = []

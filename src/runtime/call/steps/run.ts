@@ -4,14 +4,8 @@ import { callError } from '../../../kit/result/call-error.ts'
 import { toolOutput } from '../../../kit/result/tool-output.ts'
 import { showDuration } from '../../../kit/time/show-duration.ts'
 import { createCallContext, explainThrown } from './call-context.ts'
-import {
-  advance,
-  halt,
-  type AbortedRun,
-  type Admitted,
-  type Ran,
-  type Halted,
-} from '../../state/call-state.ts'
+import { advance } from '../../state/advance.ts'
+import { halt, type AbortedRun, type Admitted, type Ran, type Halted } from '../../state/call-state.ts'
 import type { CallScope } from '../../state/scope.ts'
 import { createRunWatch, type RunEnd, type RunWatch } from '../../limits/run-watch.ts'
 import { toApprovedError, toCallError } from '../../state/to-call-error.ts'
@@ -165,12 +159,12 @@ async function orThrown(
 function toRan(admitted: Admitted, value: unknown, aborted: AbortedRun | undefined): Ran | Halted {
   if (!(value instanceof Thrown)) {
     const returned = isUnpermitted(admitted) ? toolOutput({ error: neverAsked(admitted) }) : value
-    return advance(admitted, 'run', { returned, aborted })
+    return advance.run(admitted, { returned, aborted })
   }
   const toError = admitted.approval === undefined ? toCallError : toApprovedError
   const thrown = toError(value.error, admitted.registered.definition.name)
   const error = aborted === undefined || tellsEnd(thrown, aborted) ? thrown : aborted.error
-  return advance(admitted, 'run', { returned: toolOutput({ error }), aborted })
+  return advance.run(admitted, { returned: toolOutput({ error }), aborted })
 }
 
 /** Whether a tool that was told to end says so itself, and why it was. */
