@@ -60,18 +60,18 @@ export function checkOutput(
 }
 
 /** The text of the data of a tool that gave nothing else, if that fits and no secret can be in it: one look finds nearly all results. */
-function findCleanText({ data, content, ...rest }: ToolOutput, size: number, { tenant }: CallScope) {
-  const [block] = content
+function findCleanText(output: ToolOutput, size: number, { tenant }: CallScope): string | undefined {
+  const { data, content, summary, artifacts, error, metadata } = output
+  const block = content[0]
   const showsData = content.length === 1 && block?.type === 'json' && block.json === data
   if (data === undefined || !showsData || size > tenant.limits.inlineBytes) return undefined
-  if (Object.values(rest).some((each) => each !== undefined)) return undefined
+  if ((summary ?? artifacts ?? error ?? metadata) !== undefined) return undefined
   const text = JSON.stringify(data)
   return tenant.redactor.mayHold(text) ? undefined : text
 }
 
 function toPlain({ content, data }: ToolOutput, dataText: string): Output {
-  const output = { content, data, dataText, summary: '', artifacts: noArtifacts, error: undefined }
-  return { ...output, metadata: {} }
+  return { content, data, dataText, summary: '', artifacts: noArtifacts, error: undefined, metadata: {} }
 }
 
 /** With its data as the tool wants it to go back. */

@@ -31,29 +31,25 @@ export function run(admitted: Admitted, scope: CallScope): Ran | Halted | Promis
     slot.free()
     throw error
   }
-  const spentMs = performance.now() - begunAt
-  if (returned instanceof Promise) return follow(admitted, { returned, spentMs, watch, scope, context })
+  if (returned instanceof Promise) return follow(admitted, { returned, begunAt, watch, scope, context })
   watch.answer()
   slot.free()
-  const isLate = spentMs > admitted.allowance.timeoutMs
+  const isLate = performance.now() - begunAt > admitted.allowance.timeoutMs
   return toRan(admitted, returned, isLate ? tooLate(returned, admitted) : undefined)
 }
 
 function startTool(admitted: Admitted, { tenant }: CallScope, context: ToolContext): unknown {
-  const { tool } = admitted.registered
   const { observer } = tenant
-  const segment = admitted.partOf?.segment
-  const run = () => (segment === undefined ? tool.run(admitted.decoded, context) : segment.run(context))
-  const start = () => callTool(run, context)
-  return metered(
-    admitted.budget?.meter,
-    observer === undefined ? start : () => observer.within(admitted.call, start),
-  )
+  const meter = admitted.budget?.meter
+  // Most calls have neither.
+  if (observer === undefined && meter === undefined) return callTool(admitted, context)
+  const start = () => callTool(admitted, context)
+  const observed = observer === undefined ? start : () => observer.within(admitted.call, start)
+  return meter === undefined ? observed() : metered(meter, observed)
 }
 
 /** Counts the CPU time of what a tool does before it first waits; what it does later cannot be told from other calls. */
-function metered(meter: { cpuMs: number } | undefined, start: () => unknown): unknown {
-  if (meter === undefined) return start()
+function metered(meter: { cpuMs: number }, start: () => unknown): unknown {
   const before = process.threadCpuUsage()
   const returned = start()
   const { user, system } = process.threadCpuUsage(before)
@@ -69,9 +65,10 @@ class Thrown {
   }
 }
 
-function callTool(start: () => unknown, context: ToolContext): unknown {
+function callTool({ registered, partOf, decoded }: Admitted, context: ToolContext): unknown {
+  const segment = partOf?.segment
   try {
-    const returned = start()
+    const returned = segment === undefined ? registered.tool.run(decoded, context) : segment.run(context)
     if (isPlainPromise(returned)) return returned
     return isThenable(returned) ? awaitTool(returned) : returned
   } catch (error) {
@@ -95,22 +92,20 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 
 interface Following {
   readonly returned: Promise<unknown>
-  readonly spentMs: number
+  readonly begunAt: number
   readonly watch: RunWatch
   readonly scope: CallScope
   readonly context: ToolContext
 }
 
 function follow(admitted: Admitted, about: Following): Promise<Ran | Halted> {
-  const { returned, spentMs, watch, context } = about
-  const leftMs = admitted.allowance.timeoutMs - spentMs
+  const { returned, begunAt, watch, context } = about
   const ended = (value: unknown): Ran | Halted => {
     watch.answer()
     free(admitted, watch)
-    const isLate = leftMs < 0 || watch.ended !== undefined
-    return toRan(admitted, value, isLate ? tooLate(value, admitted) : undefined)
+    return toRan(admitted, value, watch.ended === undefined ? undefined : tooLate(value, admitted))
   }
-  return watch.firstOf(returned, Math.max(0, leftMs)).then(
+  return watch.firstOf(returned, admitted.allowance.timeoutMs, begunAt).then(
     (first) => (first === 'ended' ? followEnd(admitted, about) : ended(first.value)),
     (error: unknown) => ended(new Thrown(explainThrown(error, context))),
   )
