@@ -28,12 +28,17 @@ export interface UpstreamsOptions extends LoginWays {
   readonly meet: (server: string) => boolean
   /** Where the programs of servers keep their data. Undefined: nowhere. */
   readonly folder: string | undefined
+  /** Where they keep it this time, if not there: a trial leaves nothing, and finds nothing of a server with the same name. */
+  readonly homes?: string | undefined
   /** Whether programs that the run before called are started at once, so that no first call waits for one. */
   readonly ahead: boolean
 }
 
 /** No servers yet. */
-export function openUpstreams(host: FeedHost, { meet, folder, ahead, ...ways }: UpstreamsOptions): Upstreams {
+export function openUpstreams(
+  host: FeedHost,
+  { meet, folder, homes, ahead, ...ways }: UpstreamsOptions,
+): Upstreams {
   const packages = folder === undefined ? undefined : openPackages(host, folder)
   const called = folder === undefined || !ahead ? undefined : openCalledServers(folder)
   const upstreams = new Map<string, Upstream>()
@@ -72,6 +77,7 @@ export function openUpstreams(host: FeedHost, { meet, folder, ahead, ...ways }: 
         const upstream = createUpstream(server, host, {
           before: before.get(server.name),
           folder,
+          homes,
           packages,
           onCall: () => called?.note(server.name),
           ...ways,
