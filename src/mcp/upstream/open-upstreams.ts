@@ -35,10 +35,7 @@ export interface UpstreamsOptions extends LoginWays {
 }
 
 /** No servers yet. */
-export function openUpstreams(
-  host: FeedHost,
-  { meet, folder, homes, ahead, ...ways }: UpstreamsOptions,
-): Upstreams {
+export function openUpstreams(host: FeedHost, { meet, folder, ahead, ...ways }: UpstreamsOptions): Upstreams {
   const packages = folder === undefined ? undefined : openPackages(host, folder)
   const called = folder === undefined || !ahead ? undefined : openCalledServers(folder)
   const upstreams = new Map<string, Upstream>()
@@ -77,7 +74,6 @@ export function openUpstreams(
         const upstream = createUpstream(server, host, {
           before: before.get(server.name),
           folder,
-          homes,
           packages,
           onCall: () => called?.note(server.name),
           ...ways,
