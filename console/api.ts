@@ -196,7 +196,7 @@ export interface RunReplay {
 export const me = signal<Me | null | undefined>(undefined)
 
 /** Where a person logs in who has no link; undefined if nowhere. */
-export const login = signal<{ readonly name: string; readonly path: string } | undefined>(undefined)
+export const login = signal<Refusal['login']>(undefined)
 
 /** Whether the person has at least this role in a tenant. Default: the one that pages show if none is named. */
 export function may(role: ConsoleRole, tenant?: string): boolean {
@@ -248,7 +248,7 @@ export async function ask<Answer>(path: string, body?: object): Promise<Answer> 
 interface Refusal {
   readonly detail?: string
   readonly code?: string
-  readonly login?: { readonly name: string; readonly path: string }
+  readonly login?: { readonly name: string; readonly path: string; readonly logOut: string }
 }
 
 /** Ends the visit. */

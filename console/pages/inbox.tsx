@@ -201,7 +201,10 @@ function useInbox() {
 
 function pickOrTell(choice: Choice, question: PendingApproval, tell: (text: string) => void): void {
   if (choice.mayPick(question)) choice.pick(question)
-  else tell('Only calls of the same tool and session that you may decide are decided together.')
+  else
+    tell(
+      'Only calls of one tool and session, asked about by one rule and not dangerous, are decided together.',
+    )
 }
 
 /** Such as `Allowed: shop.refund`. */

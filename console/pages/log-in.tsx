@@ -14,6 +14,11 @@ export function LogInPage() {
           </a>
         </p>
       )}
+      {login.value !== undefined && (
+        <p>
+          <a href={login.value.logOut}>Log out there</a>, if others use this browser.
+        </p>
+      )}
       <p>
         {login.value === undefined ? 'Get' : 'Or get'} a new link at a terminal of this machine, and open it
         here:

@@ -94,6 +94,7 @@ interface TriedAbout {
 /** What came of a trial, and what a person may allow before the next one. */
 function Tried({ trial, again, isBusy, onWritten, onLeft }: TriedAbout) {
   const hosts = useSignal<readonly string[]>([])
+  const folders = useSignal<readonly string[]>([])
   const variables = useSignal<readonly string[]>([])
   const { name, entry, works, tools, fault, remedy, log } = trial
   return (
@@ -122,12 +123,15 @@ function Tried({ trial, again, isBusy, onWritten, onLeft }: TriedAbout) {
       ))}
       {remedy !== undefined && <Value value={remedy} label={`What to do about ${name}`} />}
       <Choices what="Hosts that it asked for and was kept from" all={trial.hosts} chosen={hosts} />
+      <Choices what="Folders that it could not write to" all={trial.folders} chosen={folders} />
       <Choices what="Variables that it says it needs" all={trial.variables} chosen={variables} />
-      {hosts.value.length + variables.value.length > 0 && (
+      {hosts.value.length + folders.value.length + variables.value.length > 0 && (
         <button
           type="button"
           disabled={isBusy}
-          onClick={() => void again({ hosts: hosts.value, variables: variables.value })}
+          onClick={() =>
+            void again({ hosts: hosts.value, folders: folders.value, variables: variables.value })
+          }
         >
           Try again with that
         </button>

@@ -98,7 +98,9 @@ async function findVisitor(
       status: 401,
       detail: 'Log in: open the link that "handrail console" prints.',
       code: 'not_logged_in',
-      ...(offered !== undefined && { login: { name: offered.name, path: '/enter/login' } }),
+      ...(offered !== undefined && {
+        login: { name: offered.name, path: '/enter/login', logOut: '/enter/log-out' },
+      }),
     })
   )
 }

@@ -25,7 +25,7 @@ export interface WantedCalls extends Wanted {
  * Who made a call, and where its begin stands in the chain; the end of it, and what a person found out since; of a call that has not ended, what its
  * begin says.
  */
-export type ListedCall = Pick<BeginRecord, 'actor' | 'role'> & {
+export type ListedCall = Pick<BeginRecord, 'actor' | 'role' | 'parents'> & {
   begun: { sequence: number; at: number }
   /** Who asked for it in another domain, and what they call it. */
   askedBy?: Counterpart
@@ -177,12 +177,15 @@ function isWanted(
 
 /** The store keeps the text of records that Handrail wrote; verify tells where it does not. */
 function toListed(store: Store, { sequence }: StoredRecord, begin: BeginRecord): ListedCall {
-  const { tenant, session, call, tool, at, actor, role, counterpart } = begin
+  const { tenant, session, call, tool, at, actor, role, parents, counterpart } = begin
   const begun = { sequence, at }
-  const askedBy = counterpart && { askedBy: counterpart }
+  const more = {
+    ...(parents !== undefined && { parents }),
+    ...(counterpart !== undefined && { askedBy: counterpart }),
+  }
   const [ended] = store.records({ tenant, call, kind: 'end' })
   if (ended === undefined)
-    return { tenant, session, call, tool, at, actor, role, begun, ...askedBy, outcome: 'running', sequence }
+    return { tenant, session, call, tool, at, actor, role, begun, ...more, outcome: 'running', sequence }
   const end = readRecord(ended.text, 'end')
   const resolved = end.outcome === 'unknown' ? findResolution(store, end)?.data?.['outcome'] : undefined
   return {
@@ -190,7 +193,7 @@ function toListed(store: Store, { sequence }: StoredRecord, begin: BeginRecord):
     actor,
     role,
     begun,
-    ...askedBy,
+    ...more,
     sequence: ended.sequence,
     ...(typeof resolved === 'string' && { resolved }),
   }

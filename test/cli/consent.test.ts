@@ -40,7 +40,11 @@ test('a consent that is given at the command line lets calls through until it is
   )
   expect((await write(place, 'a.txt')).code).toBe(0)
   expect((await consent(place, 'list')).stdout).toBe(`${given.stdout}1 consent\n`)
-  const revoked = await consent(place, `revoke ${id}`)
+  expect(await consent(place, 'revoke none')).toMatchObject({
+    code: 1,
+    stderr: 'handrail: There is no consent "none". "handrail consent list" shows them.\n',
+  })
+  const revoked = await consent(place, `revoke ${id.slice(-6)}`)
   expect([revoked.code, revoked.stdout]).toEqual([0, expect.stringContaining(`${id}  revoked  `)])
   expect((await write(place, 'b.txt')).code).toBe(3)
   expect(existsSync(join(place.project, 'b.txt'))).toBe(false)

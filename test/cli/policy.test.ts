@@ -425,6 +425,10 @@ test('a second policy is held against every recorded call of every tenant, and w
     judged: 1,
     different: [first],
   })
+  expect(await shadow(place, '--session', first?.session.slice(-8) ?? '')).toMatchObject({
+    judged: 1,
+    different: [first],
+  })
   expect(await shadow(place, '--tenant', 'acme')).toMatchObject({
     judged: 1,
     different: [{ tenant: 'acme' }],

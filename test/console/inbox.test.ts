@@ -1,7 +1,9 @@
 import { userInfo } from 'node:os'
+import { createRuntime, defineTool } from 'handrail'
 import type { StepResult } from 'handrail/approvals'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { atEnd } from '../support/at-end.ts'
 import { handrail } from '../support/command-line.ts'
 import { enter, keepBrowser, openPage, startConsole } from '../support/console.ts'
 import { findFaults } from '../support/find-faults.ts'
@@ -100,7 +102,7 @@ test('only calls of the same tool and session are picked together, and a reason 
     true,
   ])
   for (const key of ['j', 'x', 'j', 'x']) await page.keyboard.press(key)
-  await page.getByText('Only calls of the same tool and session').waitFor()
+  await page.getByText('Only calls of one tool and session').waitFor()
   expect(await batchOf(page).getByRole('listitem').count()).toBe(2)
   await page.keyboard.press('d')
   await page.keyboard.type('not this month')
@@ -110,6 +112,35 @@ test('only calls of the same tool and session are picked together, and a reason 
   expect(ended.map(({ outcome }) => outcome)).toEqual(['denied', 'denied'])
   expect(ended.map((each) => JSON.stringify(each).includes('not this month'))).toEqual([true, true])
   expect([await page.title(), shop.done, faults]).toEqual(['(2) Handrail', [], []])
+})
+
+test('a dangerous call is decided by itself', async () => {
+  const { link, place } = await startInbox()
+  const close = defineTool({
+    name: 'shop.close',
+    description: 'Closes a branch.',
+    tags: ['dangerous'],
+    input: { type: 'object', properties: { branch: { type: 'string' } } },
+    run: () => 'Closed.',
+  })
+  const runtime = await createRuntime({
+    project: place.project,
+    tools: [close],
+    store: { path: place.store },
+  })
+  atEnd(() => runtime.close())
+  const session = runtime.session({ actor: 'ann' })
+  for (const branch of ['north', 'south'])
+    await session.step([{ id: branch, tool: 'shop.close', input: { branch } }])
+  const { page } = await openPage(browser(), link)
+  await page.getByText('dangerous', { exact: true }).waitFor()
+  expect(await page.getByRole('button', { name: /^Pick all/ }).count()).toBe(0)
+  await page.keyboard.press('X')
+  await page.getByRole('heading', { name: '1 of shop.close, decided together' }).waitFor()
+  expect(await picksOf(page).evaluateAll((all) => all.map((each) => each.matches(':disabled')))).toEqual([
+    false,
+    true,
+  ])
 })
 
 test('no question takes the place of the one that a person looks at: an answer of before does not reach it', async () => {

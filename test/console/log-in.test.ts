@@ -34,7 +34,16 @@ test('a person logs in at a provider in a browser, and may do in each tenant wha
   const [cookie] = (await page.context().cookies(origin)).filter(({ name }) => name.startsWith('handrail-'))
   expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict' })
   await page.getByRole('button', { name: 'Leave' }).click()
-  await page.getByRole('link', { name: `Log in with localhost` }).waitFor()
+  await page.getByRole('link', { name: `Log in with localhost` }).click()
+  // The provider still knows who is there.
+  await page.getByText('Ann <b>A.</b>').waitFor()
+  await page.getByRole('button', { name: 'Leave' }).click()
+  await page.getByRole('link', { name: 'Log out there' }).click()
+  await page.getByRole('button', { name: /yes/i }).click()
+  await page.getByText(/sign-out success/i).waitFor()
+  await page.goto(`${origin}/enter/login`)
+  await page.getByRole('button', { name: 'bob' }).click()
+  await page.getByText('Bob', { exact: true }).waitFor()
 })
 
 test('who fits no rule does not get in, is told what to ask for, and whatever their claims hold is text', async () => {

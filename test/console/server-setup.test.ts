@@ -55,7 +55,7 @@ test('a server that is pasted is tried with what its words need; its secret is n
   expect(JSON.stringify(bad.body)).not.toContain(secret)
 })
 
-test('what only its program asks for is said and never opened by itself: hosts and variables', async () => {
+test('what only its program asks for is said and never opened by itself: hosts, folders and variables', async () => {
   const { link } = await startConsole()
   const { change } = await enter(link)
   const { command, args, code, data } = makeNeedyServer()
@@ -67,6 +67,10 @@ test('what only its program asks for is said and never opened by itself: hosts a
   expect(host.entry.network).toBeUndefined()
   const opened = await attempt({ text: needs({ NEEDS_HOST: '1' }), hosts: ['api.shop.example'] })
   expect(opened.entry.network).toEqual(['api.shop.example'])
+  const folder = await attempt({ text: needs({ NEEDS_FOLDER: '1' }) })
+  expect(folder).toMatchObject({ works: false, folders: [data], added: {} })
+  const written = await attempt({ text: needs({ NEEDS_FOLDER: '1' }), folders: [data] })
+  expect(written).toMatchObject({ works: true, folders: [], entry: { write: [data] } })
   const variable = await attempt({ text: needs({ NEEDS_KEY: '1' }) })
   expect(variable).toMatchObject({ works: false, variables: ['SHOP_API_KEY'] })
   const given = await attempt({ text: needs({ NEEDS_KEY: '1' }), variables: ['SHOP_API_KEY'] })

@@ -3,10 +3,12 @@ import { makeFolder } from './project.ts'
 
 /** Answers like a server of MCP, once it has what it needs. */
 const program = `
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 const [data] = process.argv.slice(2)
 if (data !== undefined) readFileSync(data)
+if (process.env.NEEDS_FOLDER) console.error("EROFS: read-only file system, open '/usr/share/x'")
+if (process.env.NEEDS_FOLDER) writeFileSync(data + '.seen', 'seen')
 if (process.env.NEEDS_KEY && !process.env.SHOP_API_KEY) {
   console.error('SHOP_API_KEY environment variable is required')
   process.exit(1)

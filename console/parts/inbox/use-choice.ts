@@ -79,13 +79,17 @@ export function useChoice(hidden: ReadonlySet<string>): Choice {
   }
 }
 
-/** Whether two questions may be decided together: calls of the same tool in the same session. */
+/**
+ * Whether two questions may be decided together: calls of the same tool in the same session, which one rule asks about, and which show the same kind of
+ * thing. A dangerous call is decided by itself.
+ */
 export function isAlike(one: PendingApproval, other: PendingApproval): boolean {
-  return (
-    one.tenant === other.tenant &&
-    one.request.session === other.request.session &&
-    one.request.tool === other.request.tool
-  )
+  return one.id === other.id || (!one.request.dangerous && kindOf(one) === kindOf(other))
+}
+
+function kindOf({ tenant, request }: PendingApproval): string {
+  const { session, tool, because, dangerous, ran, preview } = request
+  return JSON.stringify([tenant, session, tool, because.layer, because.rule, dangerous, ran, preview.kind])
 }
 
 function toGroups(questions: readonly PendingApproval[]): Group[] {

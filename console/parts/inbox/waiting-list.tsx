@@ -21,12 +21,7 @@ export function WaitingList({ choice }: { choice: Choice }) {
               ))}
             </ol>
             {findRepeated(questions).map((question) => (
-              <button
-                key={question.request.tool}
-                type="button"
-                class="link"
-                onClick={() => choice.pickAlike(question)}
-              >
+              <button key={question.id} type="button" class="link" onClick={() => choice.pickAlike(question)}>
                 Pick all {questions.filter((each) => isAlike(each, question)).length} of{' '}
                 {question.request.tool}
               </button>
@@ -66,7 +61,7 @@ function Item({ question, choice }: { question: PendingApproval; choice: Choice 
   )
 }
 
-/** The first question of each tool that several wait for, if the person may decide about them. */
+/** The first of each set of alike questions, if the person may decide about them. */
 function findRepeated(questions: readonly PendingApproval[]): readonly PendingApproval[] {
   return questions.filter((question) => {
     const alike = questions.filter((each) => isAlike(each, question))

@@ -1,5 +1,5 @@
 import type { PendingApproval, PendingApprovals } from '../../contract/pending-approval.ts'
-import { chooseOne, shortestEnd, showName } from './find-named.ts'
+import { findAmong, showName } from './find-named.ts'
 
 /** What help says of naming one. */
 export const aboutApprovals =
@@ -17,15 +17,7 @@ export function findApproval(
       ? { issue: 'no approval waits. "handrail approvals --all" shows those that were answered.' }
       : { approval: last }
   }
-  const exact = all.filter(({ id }) => id === text)
-  const found =
-    exact.length > 0 || text.length < shortestEnd ? exact : all.filter(({ id }) => id.endsWith(text))
-  const shown = showName(text)
-  const missing = {
-    issue: `the store has no approval ${shown}: it was over long ago, or never was. "handrail approvals --all" shows them.`,
-  }
-  const chosen = chooseOne(new Set(found.map(({ id }) => id)), { what: 'approval', shown, missing })
-  if ('issue' in chosen) return chosen
-  const [approval] = found
-  return approval === undefined ? missing : { approval }
+  const none = `the store has no approval ${showName(text)}: it was over long ago, or never was. "handrail approvals --all" shows them.`
+  const found = findAmong(all, { what: 'approval', text, none })
+  return 'issue' in found ? found : { approval: found.item }
 }

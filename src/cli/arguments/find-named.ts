@@ -66,6 +66,21 @@ export function chooseOne(
     : { issue: `several ${what}s end with ${shown}: ${[...found].slice(0, 5).join(', ')}. Name more of it.` }
 }
 
+/** The one of these that a person means, by its whole id or by how that ends. If none or several are meant, why not, in words. */
+export function findAmong<Item extends { readonly id: string }>(
+  all: readonly Item[],
+  { what, text, none }: { what: string; text: string; none: string },
+): { item: Item } | { issue: string } {
+  const exact = all.filter(({ id }) => id === text)
+  const meant =
+    exact.length > 0 || text.length < shortestEnd ? exact : all.filter(({ id }) => id.endsWith(text))
+  const [item] = meant
+  const missing = { issue: none }
+  if (item === undefined) return missing
+  const chosen = chooseOne(new Set(meant.map(({ id }) => id)), { what, shown: showName(text), missing })
+  return 'issue' in chosen ? chosen : { item }
+}
+
 function findLast(
   store: Pick<Store, 'records'>,
   what: Named,

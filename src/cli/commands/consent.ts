@@ -4,6 +4,7 @@ import { SetupError, type CallError } from '../../contract/base/errors.ts'
 import { modes, roles } from '../../contract/base/principal.ts'
 import type { Runtime, Session, SessionOptions } from '../../contract/runtime.ts'
 import { jsonOption, readText, tenantOption } from '../arguments/caller.ts'
+import { findAmong, showName } from '../arguments/find-named.ts'
 import type { CommandGroup, CommandLine } from '../base/command.ts'
 import { countOf } from '../render/count-of.ts'
 import { exitCodes } from '../base/exit-codes.ts'
@@ -45,6 +46,7 @@ export const consent: CommandGroup = {
     revoke: {
       usage: '<id>',
       summary: 'Takes one back, from the next call on.',
+      more: 'A consent is named by its id, or by how that ends.',
       options: { tenant: { takes: 'TENANT', about: 'Whose. Default: any.' }, ...jsonOption },
       examples: ['handrail consent revoke 3tm81v'],
       needs: 'Name the consent. "handrail consent list" shows them.',
@@ -134,16 +136,16 @@ async function list(runtime: Runtime, given: CommandLine): Promise<number> {
   return exitCodes.ok
 }
 
-async function revoke(runtime: Runtime, given: CommandLine, id: string): Promise<number> {
+async function revoke(runtime: Runtime, given: CommandLine, text: string): Promise<number> {
   const tenant = readText(given, 'tenant')
-  const consent = runtime.consents.list(tenant).find((each) => each.id === id)
+  const none = `${tenant === undefined ? 'There is' : `The tenant ${showName(tenant)} has`} no consent ${showName(text)}. "handrail consent list" shows them.`
+  const found = findAmong(runtime.consents.list(tenant), { what: 'consent', text, none })
   const revoked =
-    consent === undefined ? undefined : await runtime.consents.revoke(consent.tenant, id, userInfo().username)
+    'issue' in found
+      ? undefined
+      : await runtime.consents.revoke(found.item.tenant, found.item.id, userInfo().username)
   if (revoked !== undefined) return print([revoked], runtime, given)
-  const where = tenant === undefined ? 'There is' : `The tenant "${showLine(tenant)}" has`
-  process.stderr.write(
-    `handrail: ${where} no consent "${showLine(id.slice(0, 100))}". "handrail consent list" shows them.\n`,
-  )
+  process.stderr.write(`${showLine(`handrail: ${'issue' in found ? found.issue : none}`)}\n`)
   return exitCodes.toolError
 }
 

@@ -2,7 +2,7 @@ import type { ListedMemory } from '../../contract/memory.ts'
 import type { Runtime } from '../../contract/runtime.ts'
 import { memoryScopes, type MemoryFact, type MemoryIssue } from '../../contract/services/memory.ts'
 import { jsonOption, readText, tenantOption } from '../arguments/caller.ts'
-import { chooseOne, shortestEnd, showName } from '../arguments/find-named.ts'
+import { findAmong, showName } from '../arguments/find-named.ts'
 import type { CommandGroup, CommandLine } from '../base/command.ts'
 import { exitCodes } from '../base/exit-codes.ts'
 import { showLine, writeJson } from '../base/show-safely.ts'
@@ -197,14 +197,10 @@ async function find(runtime: Runtime, given: CommandLine): Promise<ListedMemory>
     if (last !== undefined) return last
     throw new UsageError('No candidate waits. "handrail memory" lists the facts.')
   }
-  const found = facts.filter(({ id }) => id === text || (text.length >= shortestEnd && id.endsWith(text)))
-  const shown = showName(text)
-  const missing = { issue: `memory has no fact ${shown}. "handrail memory" lists them.` }
-  const chosen = chooseOne(new Set(found.map(({ id }) => id)), { what: 'fact', shown, missing })
-  const [fact] = found
-  if ('issue' in chosen || fact === undefined)
-    throw new UsageError(showLine('issue' in chosen ? chosen.issue : missing.issue))
-  return fact
+  const none = `memory has no fact ${showName(text)}. "handrail memory" lists them.`
+  const found = findAmong(facts, { what: 'fact', text, none })
+  if ('issue' in found) throw new UsageError(showLine(found.issue))
+  return found.item
 }
 
 function ofTenant(given: CommandLine): { tenant?: string } {

@@ -1,4 +1,5 @@
 import { jsonOption } from '../arguments/caller.ts'
+import { aboutNames } from '../arguments/find-named.ts'
 import type { Command, CommandGroup, Options } from '../base/command.ts'
 import type { ToolsVerb } from './tools/verb.ts'
 
@@ -32,6 +33,7 @@ export const policy: CommandGroup = {
     shadow: {
       usage: '<policy.json>',
       summary: 'Says which recorded calls another policy would decide otherwise.',
+      more: aboutNames.session,
       options: {
         since: { takes: 'TIME', about: 'Those of the last 7d, for example. Default: all.' },
         session: { takes: 'ID', about: 'Those of this session.' },

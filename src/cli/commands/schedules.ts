@@ -1,7 +1,7 @@
 import type { Schedule } from '../../contract/services/schedules.ts'
 import type { Runtime } from '../../contract/runtime.ts'
 import { jsonOption, readText, tenantOption } from '../arguments/caller.ts'
-import { chooseOne, shortestEnd, showName } from '../arguments/find-named.ts'
+import { findAmong, showName } from '../arguments/find-named.ts'
 import type { CommandGroup, CommandLine } from '../base/command.ts'
 import { exitCodes } from '../base/exit-codes.ts'
 import { showLine, writeJson } from '../base/show-safely.ts'
@@ -133,17 +133,11 @@ async function runOnce({ runtime, given }: Doing): Promise<number> {
 function findSchedule(runtime: Runtime, given: CommandLine): Schedule {
   const [text = ''] = given.positionals
   const all = runtime.schedules.list(ofTenant(given))
-  const found =
-    text === 'last'
-      ? all.slice(-1)
-      : all.filter(({ id }) => id === text || (text.length >= shortestEnd && id.endsWith(text)))
-  const shown = showName(text)
-  const missing = { issue: `the store has no schedule ${shown}. "handrail schedules" lists them.` }
-  const chosen = chooseOne(new Set(found.map(({ id }) => id)), { what: 'schedule', shown, missing })
-  const [schedule] = found
-  if ('issue' in chosen || schedule === undefined)
-    throw new UsageError(showLine('issue' in chosen ? chosen.issue : missing.issue))
-  return schedule
+  const none = `the store has no schedule ${showName(text)}. "handrail schedules" lists them.`
+  const last = text === 'last' ? all.at(-1) : undefined
+  const found = last === undefined ? findAmong(all, { what: 'schedule', text, none }) : { item: last }
+  if ('issue' in found) throw new UsageError(showLine(found.issue))
+  return found.item
 }
 
 function ofTenant(given: CommandLine): { tenant?: string } {

@@ -1,4 +1,8 @@
-import type { JsonObject } from '../../contract/base/json.ts'
+import { statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, normalize } from 'node:path'
+import type { Json, JsonObject } from '../../contract/base/json.ts'
+import { isInside } from '../../kit/match/is-inside.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { secretNames } from '../../kit/secrets/secret-names.ts'
 import type { McpServerState, McpTools } from '../sources/mcp-tools.ts'
@@ -30,6 +34,8 @@ export interface Trial {
   readonly added: JsonObject
   /** Hosts that its program asked for and was kept from. It may have one if the person says so. */
   readonly hosts: readonly string[]
+  /** Folders that its program says it could not write to. It may write to one if the person says so. */
+  readonly folders: readonly string[]
   /** Variables that it says it needs and does not have. */
   readonly variables: readonly string[]
   /** Variables of its entry that are not set here. */
@@ -129,6 +135,7 @@ function toTrial(state: McpServerState, about: About): Trial {
     tools,
     added,
     hosts: [...new Set(refused.map(toPattern))].filter((host) => host !== nowhere && isName(host)),
+    folders: missedFolders(log, entry),
     variables: works ? [] : missedVariables(log, entry),
     unset,
     packages: (state.package?.pin?.versions ?? []).map((each) => `${each.name} ${each.version}`),
@@ -151,6 +158,28 @@ function isName(host: string): boolean {
   return /^[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?$/i.test(host) && !/^[\d.]+(?::\d+)?$/.test(host)
 }
 
+const readOnly = /\bEROFS\b|Read-only file system/i
+
+/**
+ * The folders in which a program says it could not write, of those that its entry lets it read: it sees no others, so that its words alone propose none.
+ */
+function missedFolders(log: string, { read }: JsonObject): string[] {
+  const seen = (Array.isArray(read) ? read : []).map((folder) =>
+    String(folder).replace(/^~(?=\/)/, () => homedir()),
+  )
+  const lines = log.split('\n').filter((line) => readOnly.test(line))
+  const paths = lines.flatMap((line) => line.match(/(?<![\w./~])\/[^\s'"`:,;)\]]+/g) ?? [])
+  const folders = paths.flatMap((path) => nearestFolder(path) ?? [])
+  return [...new Set(folders)].filter((folder) => seen.some((each) => isInside(folder, each))).slice(0, 20)
+}
+
+/** The folder at a path, or the nearest one above it; undefined if that is the root of the machine. */
+function nearestFolder(path: string): string | undefined {
+  for (let folder = normalize(path); folder !== dirname(folder); folder = dirname(folder))
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return folder
+  return undefined
+}
+
 const complaint = /required|missing|must|need|not set|undefined|environment|provide/i
 
 /** Variables that a program that did not start complains of. It is given none: a person decides which. */
@@ -165,19 +194,23 @@ function missedVariables(log: string, { env }: JsonObject): string[] {
 /** What a person lets a server have, beside what its entry says. */
 export interface Allowed {
   readonly hosts?: readonly string[]
+  readonly folders?: readonly string[]
   readonly variables?: readonly string[]
 }
 
 /** An entry with that. */
-export function allow(given: PastedServer, { hosts = [], variables = [] }: Allowed): PastedServer {
+export function allow(
+  given: PastedServer,
+  { hosts = [], folders = [], variables = [] }: Allowed,
+): PastedServer {
   const { entry = {} } = given
-  const { network, env } = entry
-  const before = Array.isArray(network) ? network : []
+  const { network, write, env } = entry
   return {
     ...given,
     entry: {
       ...entry,
-      ...(hosts.length > 0 && network !== true && { network: [...new Set([...before, ...hosts])] }),
+      ...(hosts.length > 0 && network !== true && { network: withMore(network, hosts) }),
+      ...(folders.length > 0 && { write: withMore(write, folders) }),
       ...(variables.length > 0 && {
         env: {
           ...(isPlainObject(env) ? (env as JsonObject) : {}),
@@ -186,4 +219,8 @@ export function allow(given: PastedServer, { hosts = [], variables = [] }: Allow
       }),
     },
   }
+}
+
+function withMore(before: Json | undefined, more: readonly string[]): Json[] {
+  return [...new Set([...(Array.isArray(before) ? before : []), ...more])]
 }

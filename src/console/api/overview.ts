@@ -38,7 +38,7 @@ const show = endpoint({
       times: toTimes(parts, open),
       tools: toTools(ends, open),
       approvals: toWaits(asked.parts.runtime, asked.visitor, since),
-      spend: toSpend(asked.parts.runtime, asked.visitor, since),
+      spend: toSpend(asked, since),
     }
   },
 })
@@ -140,11 +140,12 @@ function toTools(ends: readonly CountedEnds[], open: readonly Open[]): Overview[
   return rows.toSorted((one, other) => other.calls - one.calls)
 }
 
-/** What the runs that began in that time cost so far. */
-function toSpend({ runs }: Pick<Runtime, 'runs'>, visitor: Visitor, since: number): Overview['spend'] {
-  const found = runs
-    .list({ limit: newest.runs })
-    .filter(({ tenant, startedAt }) => sees(visitor, tenant) && startedAt >= since)
+/** What the runs that began in that time cost so far, of those tenants that the visitor sees. */
+function toSpend({ visitor, tenants, parts: { runtime } }: Asked, since: number): Overview['spend'] {
+  const listed = sees(visitor, everyTenant)
+    ? runtime.runs.list({ limit: newest.runs })
+    : tenants.flatMap((tenant) => runtime.runs.list({ limit: newest.runs, tenant }))
+  const found = listed.filter(({ startedAt }) => startedAt >= since)
   const sum = (of: (usage: (typeof found)[number]['usage']) => number): number =>
     found.reduce((total, { usage }) => total + of(usage), 0)
   return {

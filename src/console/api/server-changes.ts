@@ -39,6 +39,7 @@ const trial = endpoint({
       },
       name: { type: 'string', description: 'What it is called, if the text has one server.' },
       hosts: { ...texts, description: 'That it may reach, beside what the text says.' },
+      folders: { ...texts, description: 'That it may write to, beside what the text says.' },
       variables: { ...texts, description: 'Of the environment of this server, that it is given.' },
     },
     required: ['text'],
@@ -53,7 +54,11 @@ const trial = endpoint({
     refusingSetup(async () => {
       const { body, parts } = asked
       const pasted = await readPasted(String(body['text']), textOf(body['name']))
-      const allowed = { hosts: listOf(body['hosts']), variables: listOf(body['variables']) }
+      const allowed = {
+        hosts: listOf(body['hosts']),
+        folders: listOf(body['folders']),
+        variables: listOf(body['variables']),
+      }
       const trials: Trial[] = []
       // One after the other: each may fetch packages.
       for (const each of pasted)
@@ -282,6 +287,7 @@ function leftOut(name: string, notes: readonly string[]): Trial {
     tools: none,
     added: {},
     hosts: none,
+    folders: none,
     variables: none,
     unset: none,
     packages: none,
@@ -291,12 +297,13 @@ function leftOut(name: string, notes: readonly string[]): Trial {
   }
 }
 
-function copyLists({ entry: own, added, tools, hosts, variables, unset, packages, notes }: Trial) {
+function copyLists({ entry: own, added, tools, hosts, folders, variables, unset, packages, notes }: Trial) {
   return {
     entry: own as { [field: string]: Json },
     added: added as { [field: string]: Json },
     tools: [...tools],
     hosts: [...hosts],
+    folders: [...folders],
     variables: [...variables],
     unset: [...unset],
     packages: [...packages],

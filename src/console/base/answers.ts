@@ -20,7 +20,7 @@ export interface Problem {
   /** JSON pointers or names of what is wrong, with what is. */
   readonly issues?: readonly object[]
   /** Where a person logs in who did not. */
-  readonly login?: { readonly name: string; readonly path: string }
+  readonly login?: { readonly name: string; readonly path: string; readonly logOut: string }
 }
 
 /** As RFC 9110 names them. */

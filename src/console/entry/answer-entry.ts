@@ -26,6 +26,7 @@ export async function answerEntry(request: Request, entry: Entry): Promise<Respo
       return enterByLink(request, searchParams.get('link') ?? '', entry)
     case '/enter/login':
     case '/enter/callback':
+    case '/enter/log-out':
       return onlyGet(request) ?? logIn(request, entry)
     default:
       return undefined
@@ -55,6 +56,7 @@ async function logIn(request: Request, entry: Entry): Promise<Response> {
       texts: ['This console is opened by a link. At a terminal of its machine: handrail console'],
     })
   const { pathname, host, search, searchParams } = new URL(request.url)
+  if (pathname === '/enter/log-out') return logOut(login)
   const isHere = host === new URL(login.url).host
   if (pathname === '/enter/login')
     return isHere
@@ -78,16 +80,38 @@ async function begin(request: Request, login: Login, { entry, isAnew }: Beginnin
     const place = await login.begin(toSecrets(secret, entry), isAnew)
     return goTo(place.href, [loginCookie.set(request, secret)])
   } catch (error) {
-    return answerEntryPage({
-      status: 503,
-      title: `${login.name} cannot be asked`,
-      texts: [
-        `The console could not reach it: ${say(error)}`,
-        'Who runs this gateway learns more from: handrail doctor',
-      ],
-      again: { text: 'Try again', path: '/enter/login' },
-    })
+    return notReached(login, { error, path: '/enter/login' })
   }
+}
+
+/** The visit has ended by then, or goes on: the provider alone is asked to forget who is there. */
+async function logOut(login: Login): Promise<Response> {
+  try {
+    const place = await login.logOut()
+    if (place !== undefined) return goTo(place.href)
+  } catch (error) {
+    return notReached(login, { error, path: '/enter/log-out' })
+  }
+  return answerEntryPage({
+    status: 404,
+    title: `${login.name} has no log-out for this console`,
+    texts: ['Log out on its own pages.'],
+  })
+}
+
+function notReached(
+  { name }: Login,
+  { error, path }: { error: unknown; path: '/enter/login' | '/enter/log-out' },
+): Response {
+  return answerEntryPage({
+    status: 503,
+    title: `${name} cannot be asked`,
+    texts: [
+      `The console could not reach it: ${say(error)}`,
+      'Who runs this gateway learns more from: handrail doctor',
+    ],
+    again: { text: 'Try again', path },
+  })
 }
 
 /** All three follow from the secret in the cookie of the browser, and only the store can tell one from the other. */

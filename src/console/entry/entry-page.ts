@@ -5,7 +5,10 @@ export interface EntryPage {
   /** Paragraphs. Whatever stands in them is shown as text. */
   readonly texts: readonly string[]
   /** What may be tried again, and where. */
-  readonly again?: { readonly text: string; readonly path: '/enter/login' | '/enter/login?anew=1' }
+  readonly again?: {
+    readonly text: string
+    readonly path: '/enter/login' | '/enter/login?anew=1' | '/enter/log-out'
+  }
 }
 
 /** A page of its own, without a script: who sees it has not got in. */

@@ -15,6 +15,8 @@ export interface Login {
   begin(secrets: LoginSecrets, isAnew: boolean): Promise<URL>
   /** The verified claims of who came back with these parameters. Rejects unless all is as it was begun. */
   finish(search: string, secrets: LoginSecrets): Promise<RawClaims>
+  /** Where the browser goes to log out at the provider too (OpenID Connect RP-Initiated Logout 1.0); undefined if it has no such place. */
+  logOut(): Promise<URL | undefined>
 }
 
 /** What ties an answer of the provider to the browser that began, and the token to both. */
@@ -69,6 +71,14 @@ export function openLogin({ url, login: options }: ConsoleServing, secret: strin
       const claims = tokens.claims()
       if (claims === undefined) throw new Error('The provider sent no ID token.')
       return withUserInfo({ config, options, claims, token: tokens.access_token })
+    },
+    async logOut() {
+      const { buildEndSessionUrl } = await import('openid-client')
+      const config = await configure()
+      // The provider asks the person itself, and says what came of it: it needs to know no address of the console for that.
+      return config.serverMetadata().end_session_endpoint === undefined
+        ? undefined
+        : buildEndSessionUrl(config)
     },
   }
 }

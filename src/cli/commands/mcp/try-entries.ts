@@ -24,6 +24,7 @@ function toLines(trial: Trial): string[] {
     fault,
     added,
     hosts,
+    folders,
     variables,
     unset,
     packages,
@@ -43,6 +44,9 @@ function toLines(trial: Trial): string[] {
       : [
           `It asked for ${hosts.join(', ')} and was kept from that. If it may have it: --network ${hosts.join(',')}`,
         ]),
+    ...(folders.length === 0
+      ? []
+      : [`It could not write to ${folders.join(', ')}. If it may: --write ${folders.join(',')}`]),
     ...(variables.length === 0
       ? []
       : [`It says that it needs ${variables.join(', ')}. If it may have that: --env ${variables.join(',')}`]),

@@ -15,6 +15,7 @@ import { readsInput } from '../../../compose/simulation/read-recorded.ts'
 import type { RuntimeOptions } from '../../../compose/options/runtime-options.ts'
 import { createSchemaChecker } from '../../../schema/create-schema-checker.ts'
 import { readText } from '../../arguments/caller.ts'
+import { findNamed } from '../../arguments/find-named.ts'
 import type { CommandLine } from '../../base/command.ts'
 import { exitCodes } from '../../base/exit-codes.ts'
 import { readDuration } from '../../arguments/read-duration.ts'
@@ -29,17 +30,20 @@ import type { ToolsVerb } from '../tools/verb.ts'
 export const shadowVerb: ToolsVerb = {
   async run(given, path = '') {
     const policy = loadFile(path, policyForm, createSchemaChecker())
-    const wanted = readWanted(given)
+    const asked = readWanted(given)
     const places = findPlaces(given)
     const options = await wireSimulation(places)
     return withEvidence(
       places,
-      ({ store }) =>
-        withShadow(options, policy, (shadow) =>
+      async ({ store }) => {
+        const wanted = withSession(store, asked)
+        if ('issue' in wanted) return tellIssue(wanted.issue)
+        return withShadow(options, policy, (shadow) =>
           given.options['follow'] === true
             ? follow(store, shadow, { wanted, given })
             : judgeAll(store, shadow, { wanted, given }),
-        ),
+        )
+      },
       { recovers: false },
     )
   },
@@ -75,6 +79,20 @@ function readWanted(given: CommandLine): Wanted {
     session: readText(given, 'session'),
     from: since === undefined ? 0 : Date.now() - since,
   }
+}
+
+/** The same, with the whole id of the session that is meant. */
+function withSession(store: Store, wanted: Wanted): Wanted | { issue: string } {
+  const { session: text, tenant } = wanted
+  if (text === undefined) return wanted
+  const tenants = tenant === undefined ? store.tenants() : [tenant]
+  const found = findNamed(store, { what: 'session', text, tenants })
+  return 'issue' in found ? found : { ...wanted, session: found.id }
+}
+
+function tellIssue(issue: string): number {
+  process.stderr.write(`${showLine(`handrail: ${issue}`)}\n`)
+  return exitCodes.toolError
 }
 
 interface About {

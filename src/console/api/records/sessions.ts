@@ -1,7 +1,5 @@
 import type { PendingApproval } from '../../../contract/pending-approval.ts'
-import type { Store } from '../../../contract/store.ts'
 import { findCalls, type ListedCall } from '../../../evidence/find-calls.ts'
-import { readRecord } from '../../../kit/result/read-record.ts'
 import type { FromSchema } from '../../../define/infer-input.ts'
 import { endpoint, type Endpoint } from '../../base/endpoint.ts'
 import { readCount } from '../../base/read-query.ts'
@@ -75,7 +73,7 @@ const list = endpoint({
     for (const each of waiting) workOf(each.tenant, each.request.session).waiting.push(each)
     return {
       sessions: [...groups.values()].flatMap((work) => {
-        const row = toSessionRow(store, work)
+        const row = toSessionRow(work)
         if (row === undefined) return []
         const run = known.find((each) => each.session === row.session && each.tenant === row.tenant)
         if (run === undefined) return row
@@ -97,15 +95,15 @@ interface Work {
 }
 
 /** Undefined for a session that does nothing. */
-function toSessionRow(store: Store, { calls, waiting }: Work): SessionRow | undefined {
+function toSessionRow({ calls, waiting }: Work): SessionRow | undefined {
   const rows = calls.map(toRow)
   const [last] = rows
   const [asking] = waiting
   const who = last ?? (asking && { ...asking.request.principal, session: asking.request.session })
   if (who === undefined) return undefined
   const { tenant, session, actor, role } = who
-  const [first] = store.records({ tenant, session, kind: 'begin', limit: 1 })
-  const parent = first && readRecord(first.text, 'begin').parents?.[0]?.session
+  const parents = calls[0] === undefined ? asking?.request.parents : calls[0].parents
+  const parent = parents?.[0]?.session
   return {
     tenant,
     session,

@@ -52,7 +52,9 @@ test('after a kill at any moment the next start makes the folder what it was bef
       stdio: ['ignore', 'pipe', 'inherit'],
       env,
     })
-    const [line] = (await once(child.stdout, 'data')) as [Buffer]
+    const lines: unknown[] = await Promise.race([once(child.stdout, 'data'), once(child, 'close')])
+    const [line] = lines
+    if (!Buffer.isBuffer(line)) throw new Error(`The landings ended with ${lines.join(' ')}.`)
     const now = JSON.parse(line.toString()) as TreeFacts
     expect(now).toEqual(now['a'] === both.after['a'] ? both.after : both.before)
     await sleep(Math.random() * 120)

@@ -19,6 +19,8 @@ export interface Wanted {
 export interface KnownSummaries {
   /** Keeps what the summary with this number says, and how many of its records have a body. */
   learn(tenant: string, number: number, about: { summary: Summary; bodies: number }): void
+  /** Whether something is known of the part with this number. */
+  has(tenant: string, number: number): boolean
   /** Whether the part with this number is known to have nothing of what is asked. */
   isOutside(number: number, wanted: Wanted): boolean
 }
@@ -39,6 +41,7 @@ export function createKnownSummaries(): KnownSummaries {
       const numbers = Uint32Array.from(sessions, toNumber)
       ofTenant.set(number, { earliest, latest, shapes, sessions: numbers, hasBodies: bodies > 0 })
     },
+    has: (tenant, number) => tenants.get(tenant)?.has(number) === true,
     isOutside(number, { tenant, session, since, until, fits, withBody }) {
       const known = tenants.get(tenant)?.get(number)
       if (known === undefined) return false

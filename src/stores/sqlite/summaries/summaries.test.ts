@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +10,8 @@ import { verifyEvidence } from '../../../evidence/chain/verify-evidence.ts'
 import { sampleBegin, sampleEnd } from '../../../testing/store-checks/sample-records.ts'
 import { createMemoryStore } from '../../memory/create-memory-store.ts'
 import { openSqliteStore } from '../open-sqlite-store.ts'
+import { createSealer } from '../seals/sealer.ts'
+import { createSummaries } from './summaries.ts'
 import { recordsPerSummary } from './summary.ts'
 
 const start = 1_763_667_600_000
@@ -133,6 +136,22 @@ test('the process that wrote records makes their summaries when it has nothing e
   await store.append(usual)
   await vi.waitFor(() => expect(countSummaries(path)).toBe(3), { timeout: 20_000, interval: 50 })
   expect(answersOf(store)).toEqual(await answersInMemory())
+})
+
+test('a reader that may write nothing remembers what is not among the records of a part', async () => {
+  const path = await tempPath()
+  const store = await openStore(path)
+  await store.append(usual)
+  inFile(path, (db) => {
+    const sealer = createSealer(randomBytes(32))
+    const options = { db, sealer, busyTimeoutMs: 0, mayWrite: () => false, onDue: () => {} }
+    const summaries = createSummaries(options)
+    const rest = { after: 3 * 2048, before: Number.MAX_SAFE_INTEGER, summary: undefined }
+    expect([...summaries.stretches({ tenant: 'local', session: 'none' })]).toEqual([rest])
+    const [, ...read] = summaries.stretches({ tenant: 'local', newestFirst: true })
+    expect(read.map(({ summary }) => summary)).toEqual([undefined, undefined, undefined])
+  })
+  expect(countSummaries(path)).toBe(0)
 })
 
 test.each([

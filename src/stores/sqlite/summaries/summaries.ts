@@ -1,5 +1,5 @@
 import { createKnownSummaries, type Wanted } from './known-summaries.ts'
-import { createSummaryTable, type SummaryTableOptions } from './summary-table.ts'
+import { createSummaryTable, type Found, type SummaryTableOptions } from './summary-table.ts'
 import { recordsPerSummary, type Summary } from './summary.ts'
 
 /** A part of a chain, between these sequences and without them, with a summary of it if there is one. */
@@ -18,11 +18,11 @@ export interface Look extends Wanted {
 
 /**
  * Summaries of the chains, each of a whole part of one. They are made behind the records, never in the transaction of a call, and hold nothing
- * that the records do not say. One that is missing, or was not written by a process with the key of the store, is made again; until then, the
- * records themselves are read.
+ * that the records do not say. One that is missing, or was not written by a process with the key of the store, is made again; until then, a
+ * process reads the records themselves, and remembers what is not among them.
  */
 export interface Summaries {
-  /** The stretches of a chain in order, without some of those that have nothing of what is asked. Makes a few summaries first. */
+  /** The stretches of a chain in order, without some of those that have nothing of what is asked. Writes a few summaries that are missing. */
   stretches(look: Look): IterableIterator<Stretch>
   /** Makes one summary that is missing. Returns whether it did. */
   makeOne(): boolean
@@ -37,7 +37,7 @@ export interface SummariesOptions extends SummaryTableOptions {
   onDue: () => void
 }
 
-/** A reader makes so many summaries at most, each in about five milliseconds. */
+/** A reader writes so many summaries at most. */
 const madeByReader = 8
 
 /** The summaries of this file. */
@@ -45,14 +45,12 @@ export function createSummaries(options: SummariesOptions): Summaries {
   const { db, mayWrite, onDue } = options
   const table = createSummaryTable(options)
   const known = createKnownSummaries()
-  // A reader in a transaction sees the file as it was, and writes nothing.
-  const make = (tenant: string, number: number): boolean =>
-    mayWrite() && !db.isTransaction && table.make(tenant, number)
-  const read = (tenant: string, number: number): Summary | undefined => {
-    const found = table.read(tenant, number)
+  const learn = (tenant: string, number: number, found: Found | undefined): Summary | undefined => {
     if (found !== undefined) known.learn(tenant, number, found)
     return found?.summary
   }
+  // A reader in a transaction sees the file as it was, and writes nothing.
+  const mayKeep = (): boolean => mayWrite() && !db.isTransaction
   return {
     *stretches(look) {
       const { tenant, after = 0, before = Number.MAX_SAFE_INTEGER, newestFirst = false } = look
@@ -64,8 +62,14 @@ export function createSummaries(options: SummariesOptions): Summaries {
       for (let step = 0; step < end - first; step++) {
         const number = newestFirst ? end - 1 - step : first + step
         if (known.isOutside(number, look)) continue
-        let summary = read(tenant, number)
-        if (summary === undefined && left-- > 0 && make(tenant, number)) summary = read(tenant, number)
+        let summary = learn(tenant, number, table.read(tenant, number))
+        if (summary === undefined) {
+          const keeps = left-- > 0 && mayKeep()
+          // What is known of it already says whether its records have to be read, which then costs less.
+          const made = keeps || !known.has(tenant, number) ? table.make(tenant, number) : undefined
+          if (keeps && made !== undefined) table.keep(tenant, number, made)
+          summary = learn(tenant, number, made)
+        }
         if (known.isOutside(number, look)) continue
         yield {
           after: Math.max(after, number * recordsPerSummary),
@@ -77,8 +81,9 @@ export function createSummaries(options: SummariesOptions): Summaries {
       if (!newestFirst && !isEmpty(rest)) yield rest
     },
     makeOne() {
-      const due = table.due()
-      return due !== undefined && make(due.tenant, due.number)
+      const due = mayKeep() ? table.due() : undefined
+      const made = due && table.make(due.tenant, due.number)
+      return due !== undefined && made !== undefined && table.keep(due.tenant, due.number, made)
     },
     recount(tenant, sequences) {
       const numbers = new Set(sequences.map((sequence) => Math.floor((sequence - 1) / recordsPerSummary)))

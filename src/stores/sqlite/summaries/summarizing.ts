@@ -11,10 +11,12 @@ export interface Summarizing {
 }
 
 const roundMs = 200
-/** If records never stop coming, one summary is made in so many rounds. */
+/** How long calls may wait for the summaries of a round. One takes about five milliseconds. */
+const workMs = 20
+/** If records never stop coming, summaries are made in one of so many rounds. */
 const busyRounds = 10
 
-/** One summary a round, until none is due. */
+/** A few summaries a round, until none is due. */
 export function createSummarizing(summaries: Summaries): Summarizing {
   let hasWritten = false
   let waited = 0
@@ -23,7 +25,9 @@ export function createSummarizing(summaries: Summaries): Summarizing {
     hasWritten = false
     if (isBusy) return true
     waited = 0
-    return summaries.makeOne()
+    const end = performance.now() + workMs
+    while (summaries.makeOne()) if (performance.now() >= end) return true
+    return false
   })
   return {
     wrote() {

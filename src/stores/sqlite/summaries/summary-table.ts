@@ -22,9 +22,11 @@ export interface SummaryTableOptions {
 /** The summaries in a file: each says something of the part of a chain with its number, and how many records in it have a body. */
 export interface SummaryTable {
   /** Undefined if there is none, or none that was written by a process with the key of the store. */
-  read(tenant: string, number: number): { summary: Summary; bodies: number; value: Uint8Array } | undefined
-  /** Makes one out of the records and keeps it. False if the part is not whole, or another process holds the file. */
-  make(tenant: string, number: number): boolean
+  read(tenant: string, number: number): Found | undefined
+  /** Makes one out of the records. Undefined if the part is not whole. */
+  make(tenant: string, number: number): Found | undefined
+  /** Writes what was made. False if another process holds the file. */
+  keep(tenant: string, number: number, made: Found): boolean
   /** Counts the bodies of a part again. */
   recount(tenant: string, number: number): void
   /** How many whole parts a chain has. */
@@ -36,6 +38,11 @@ export interface SummaryTable {
 interface Kept {
   bodies: number
   value: Uint8Array
+}
+
+/** A summary, and how many of its records have a body. */
+export interface Found extends Kept {
+  summary: Summary
 }
 
 /** The summaries in this file. Each is written in a statement of its own. */
@@ -74,11 +81,12 @@ export function createSummaryTable({ db, sealer, busyTimeoutMs }: SummaryTableOp
     read,
     make(tenant, number) {
       const rows = statements().records.all(tenant, ...placesOf(number))
-      if (rows.length < recordsPerSummary) return false
+      if (rows.length < recordsPerSummary) return undefined
       const bodies = rows.filter((row) => row['body'] === 1).length
-      const summary = summarize(rows.map((row) => String(row['text'])))
-      return put(tenant, number, { bodies, value: encodeSummary(summary) })
+      const value = encodeSummary(summarize(rows.map((row) => String(row['text']))))
+      return { bodies, value, summary: decodeSummary(value, shapes) }
     },
+    keep: put,
     recount(tenant, number) {
       const kept = read(tenant, number)
       if (kept === undefined) return

@@ -119,7 +119,7 @@ interface Start extends Pick<Columns, 'shapes' | 'sessions' | 'from' | 'earliest
 /** Reads what `encodeSummary` returned; `known` holds those of all summaries that were read, by their text. */
 export function decodeSummary(bytes: Uint8Array, known: Map<string, Shape>): Summary {
   // A column begins where its numbers can be read.
-  const { buffer } = bytes.byteOffset === 0 ? bytes : bytes.slice()
+  const { buffer } = bytes.byteOffset === 0 ? bytes : Uint8Array.from(bytes)
   const columns = bytes.indexOf(lineEnd) + 1
   const { shapes, isNear, ...start }: Start = JSON.parse(Buffer.from(buffer, 0, columns).toString())
   const size = isNear ? Uint32Array.BYTES_PER_ELEMENT : Float64Array.BYTES_PER_ELEMENT
