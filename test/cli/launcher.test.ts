@@ -51,7 +51,7 @@ function bareInstall(place: Place): string {
     join(root, 'dist', 'cli', 'main.cjs'),
     'exports.runMain = (argv) => console.log(process.execPath, JSON.stringify(argv))',
   )
-  return join(root, 'bin', 'handrail.mjs')
+  return join(root, 'bin', 'handrail.cjs')
 }
 
 /** A folder with a `node` that only says that it is this version. */

@@ -165,8 +165,9 @@ const readOnly = /\bEROFS\b|Read-only file system/i
  * The folders in which a program says it could not write, of those that its entry lets it read: it sees no others, so that its words alone propose none.
  */
 function missedFolders(log: string, { read }: JsonObject): string[] {
-  const named = (Array.isArray(read) ? read : []).filter((folder) => typeof folder === 'string')
-  const seen = named.map((folder) => folder.replace(/^~(?=\/)/, () => homedir()))
+  const seen = (Array.isArray(read) ? read : []).flatMap((folder) =>
+    typeof folder === 'string' ? folder.replace(/^~(?=\/)/, () => homedir()) : [],
+  )
   const lines = log.split('\n').filter((line) => readOnly.test(line))
   const paths = lines.flatMap((line) => line.match(/(?<![\w./~])\/[^\s'"`:,;)\]]+/g) ?? [])
   const folders = paths.flatMap((path) => nearestFolder(path) ?? [])

@@ -15,6 +15,9 @@ export function createTextCheck(tenant: string): TextCheck {
   let session: string | undefined
   let beginStart = ''
   let endStart = ''
+  const input = createField('input')
+  const plan = createField('plan')
+  const result = createField('result')
 
   const startOf = ({ kind, session: own }: StoredRecord): string | undefined => {
     if (own !== session) {
@@ -24,6 +27,14 @@ export function createTextCheck(tenant: string): TextCheck {
       endStart = `{"kind":"end",${place}`
     }
     return kind === 'begin' ? beginStart : kind === 'end' ? endStart : undefined
+  }
+  /** A pruned body is gone on purpose and fits. */
+  const fitsBody = ({ kind, text, body }: StoredRecord, from: number): boolean => {
+    if (body === null) return true
+    if (kind === 'end') return result.says(text, digest(body), from)
+    const { input: given, operations } = splitBeginBody(body)
+    if (!input.says(text, digest(given), from)) return false
+    return operations === undefined ? plan.isMissing(text, from) : plan.says(text, digest(operations), from)
   }
   return (stored) => {
     const start = stored.tenant === tenant ? startOf(stored) : undefined
@@ -43,23 +54,29 @@ function startsWith({ text, call }: StoredRecord, start: string): boolean {
   )
 }
 
-/** A pruned body is gone on purpose and fits. */
-function fitsBody({ kind, text, body }: StoredRecord, from: number): boolean {
-  if (body === null) return true
-  if (kind === 'end') return says(text, '"result":"', { value: digest(body), from })
-  const { input, operations } = splitBeginBody(body)
-  if (!says(text, '"input":"', { value: digest(input), from })) return false
-  if (operations === undefined) return !text.includes('"plan":', from)
-  return says(text, '"plan":"', { value: digest(operations), from })
+/** A member of records whose value is a digest. */
+interface Field {
+  says(text: string, value: string, from: number): boolean
+  isMissing(text: string, from: number): boolean
 }
 
 /**
  * A quote inside a JSON string is escaped, so in a record, whose keys are fixed, the name of a field with its quotes stands only
- * where it means what it says.
+ * where it means what it says. That is mostly the place where the record before had it, and is looked at first.
  */
-function says(text: string, field: string, { value, from }: { value: string; from: number }): boolean {
-  const at = text.indexOf(field, from) + field.length
-  return at >= field.length && text.startsWith(value, at) && text.charAt(at + value.length) === '"'
+function createField(name: string): Field {
+  const field = `"${name}":"`
+  // Texts are full of quotes, at each of which a search that starts with one stops.
+  const unquoted = `${name}":`
+  let usual = 0
+  return {
+    says(text, value, from) {
+      if (usual < from || !text.startsWith(field, usual)) usual = text.indexOf(field, from)
+      const at = usual + field.length
+      return at >= field.length && text.startsWith(value, at) && text.charAt(at + value.length) === '"'
+    },
+    isMissing: (text, from) => !text.includes(unquoted, from),
+  }
 }
 
 function compare(stored: StoredRecord): ChainIssue | undefined {

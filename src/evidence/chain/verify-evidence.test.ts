@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Store } from '../../contract/store.ts'
-import { chainLink } from '../../kit/json/digest.ts'
+import { chainLink, digest } from '../../kit/json/digest.ts'
 import { createMemoryStore } from '../../stores/memory/create-memory-store.ts'
 import { openSqliteStore } from '../../stores/sqlite/open-sqlite-store.ts'
-import { sampleBegin, sampleEnd } from '../../testing/store-checks/sample-records.ts'
+import { sampleBegin, sampleEnd, sampleInput } from '../../testing/store-checks/sample-records.ts'
 import { verifyEvidence } from './verify-evidence.ts'
 
 /** A store with three calls (records 1 to 6), and a way to change the file behind its back. */
@@ -173,6 +173,43 @@ test('finds a begin that a dead process left open, and none of a live one (EVID-
   )
   const issue = { problem: 'open_begin', sequence: 8, call: 'left' }
   expect(verifyEvidence(store)).toMatchObject({ ok: false, issue })
+})
+
+test('finds changed inputs, plans and results wherever their digests stand in a record (EVID-7)', async () => {
+  const { store } = await openStore()
+  const { writer } = store
+  const operations = '[{"kind":"read","resource":"notes.md"}]'
+  for (const [call, toolCallId, planned] of [
+    ['d', 'short', true],
+    ['e', 'a much longer one', true],
+    ['f', 'short', false],
+  ] as const) {
+    const plan = planned ? { plan: digest(operations) } : {}
+    const { record } = sampleBegin(call, { toolCallId, writer, ...plan })
+    await store.append([{ record, body: planned ? `${sampleInput}\n${operations}` : sampleInput }])
+    await store.append([sampleEnd(call, { tool: `tool.${toolCallId.length}` })])
+  }
+  expect(verifyEvidence(store)).toEqual({ ok: true, records: 12, calls: 6 })
+  const changed: readonly [number, string][] = [
+    [9, `{"path":"other.md"}\n${operations}`],
+    [9, `${sampleInput}\n[]`],
+    [9, sampleInput],
+    [11, `${sampleInput}\n${operations}`],
+    [12, '{"ok":false}'],
+  ]
+  for (const [sequence, body] of changed) {
+    const changing: Store = {
+      ...store,
+      *records(query) {
+        for (const record of store.records(query))
+          yield record.sequence === sequence ? { ...record, body } : record
+      },
+    }
+    expect(verifyEvidence(changing), body).toMatchObject({
+      ok: false,
+      issue: { problem: 'body_changed', sequence },
+    })
+  }
 })
 
 test.each(['session', 'call'] as const)(

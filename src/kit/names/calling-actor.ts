@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { isId } from '../match/is-id.ts'
 
 /**
- * The actor as whom a person makes calls who decides under this name. The name of a log-in cannot be an id of an actor: it is written in the letters of one, and
+ * The actor as whom a person makes calls who decides under this name. The name of a log-in is not one: it is written in the letters of one, and
  * told apart by its digest.
  */
 export function toCallingActor(name: string): string {

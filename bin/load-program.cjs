@@ -18,11 +18,11 @@ const { dirname, join, resolve } = builtin('node:path')
 const { createRequire } = builtin('node:module')
 const { Script } = builtin('node:vm')
 
-const folder = resolve(import.meta.dirname, '..', 'dist')
+const folder = resolve(__dirname, '..', 'dist')
 const kept = join(folder, 'compiled')
 
 /** What this file of dist/ exports, and a function that keeps what was compiled for the next run of the command, if anything was. */
-export function loadProgram(file, command) {
+function loadProgram(file, command) {
   const name = /^[a-z][a-z0-9-]*$/.test(command ?? '') ? command : 'help'
   const place = join(kept, `${name}-${process.version}-${process.arch}`)
   const owner = process.getuid && statSync(folder).uid
@@ -140,3 +140,5 @@ function writeKept(place, pieces) {
 function aligned(at) {
   return Math.ceil(at / 8) * 8
 }
+
+module.exports = { loadProgram }
