@@ -5,7 +5,7 @@ import { findParts } from '../../policy/commands/find-parts.ts'
 import type { JudgedCall } from './judged-call.ts'
 
 /** What a rule says of what calls reach. */
-export type Reached = Pick<Rule, 'resources' | 'commands' | 'input'>
+export type Reached = Pick<Rule, 'resources' | 'commands' | 'input' | 'inputOnly'>
 
 /** The narrowest words in which a rule can name what a call reaches, by kind. */
 export type NamedReach =
@@ -54,6 +54,8 @@ function nameCommands(
       commands.push([program, ...view.rest.split(wordBreak).slice(1)])
     }
   }
+  // A rule that names none would speak of every command.
+  if (commands.length === 0) return { reason: 'there is nothing in its command that a rule could name' }
   return { kind: 'commands', commands }
 }
 

@@ -60,7 +60,8 @@ export function list(reaches: readonly NamedReach[]): Reached | undefined {
   const commands = reaches.flatMap((reach) => (reach.kind === 'commands' ? reach.commands : []))
   if (commands.length > 0) return { commands: [...new Set(commands.map(toCommand))].sort() }
   if (reaches.length !== 1 || first?.kind !== 'input') return undefined
-  return Object.keys(first.input).length === 0 ? {} : { input: first.input }
+  // What was left out was not seen by who said yes.
+  return Object.keys(first.input).length === 0 ? { inputOnly: true } : { input: first.input, inputOnly: true }
 }
 
 function toCommand(words: readonly string[]): string {
@@ -99,5 +100,6 @@ function findPattern(reaches: readonly NamedReach[]): Reached | undefined {
         inputs.every((input) => input[field] === value) ? value : '*',
       ]),
     ),
+    inputOnly: true,
   }
 }
