@@ -30,6 +30,11 @@ test('a person logs in at a provider in a browser, and may do in each tenant wha
       { tenant: 'blue', role: 'viewer' },
     ],
   })
+  // They see another tenant too, and what they stop is said.
+  await page.getByRole('link', { name: 'Live', exact: true }).click()
+  await page.getByRole('button', { name: 'Stop everything in acme…' }).click()
+  await page.getByRole('button', { name: 'Stop everything in acme now' }).click()
+  await page.getByText('Paused: the tenant acme').waitFor()
   expect(faults.filter((fault) => !fault.includes('401'))).toEqual([])
   const [cookie] = (await page.context().cookies(origin)).filter(({ name }) => name.startsWith('handrail-'))
   expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict' })
