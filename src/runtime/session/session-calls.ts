@@ -90,7 +90,7 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
     return call
   }
   const toCalled = (call: Call, request: CallRequest): Called =>
-    startCall(call, first.tick(), { ...toWithin(request, { seed, signal }), ...comesBackForNothing })
+    startCall(call, first.tick(), { ...toSurroundings(request, { seed, signal }), ...comesBackForNothing })
   const look = (asked: CallRequest, origin: Call['origin'] = 'api'): Called => {
     const request = withShownName(asked, session, scope().tenant)
     return toCalled(toCall(request, { origin, session, now: first.now() }), asked)
@@ -110,7 +110,11 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
       own.tenant.stops.add(worker)
       const settled = (result: ToolResult) => settle(place, result)
       const within = isLast ? request.signal : joinSignals(signal, inTurn?.signal, request.signal)
-      const called = startCall(call, own.tenant.tick(), toWithin(request, { inTurn, seed, signal: within }))
+      const called = startCall(
+        call,
+        own.tenant.tick(),
+        toSurroundings(request, { inTurn, seed, signal: within }),
+      )
       if (endings.closed && !isLast)
         return recordEnd(closedStop(called, seed.isRuntimeClosed()), own).then(settled)
       const ended = runCall(called, own).then(settled, async (cause: unknown) =>
@@ -149,8 +153,8 @@ function createScope(seed: SessionSeed, session: SessionState): () => CallScope 
   }
 }
 
-/** What a call, its turn, its session and the call that it is a part of say of it. */
-function toWithin(
+/** Who made a call, and what surrounds it: as its request, its turn and its session say. */
+function toSurroundings(
   request: Returning,
   { inTurn, seed, signal }: Surrounding,
 ): CallerOptions & Pick<Called, 'place' | 'signal'> {

@@ -30,8 +30,8 @@ import type { Slot } from './slots.ts'
 declare const passed: unique symbol
 
 /**
- * Mark of the steps that a call has passed. Its symbol leaves this file in no value, and `advance` alone adds a mark: each step takes a
- * call with the mark of the step before, so a call that skipped a step does not compile.
+ * Mark of the steps that a call has passed, for the compiler alone: each step takes a call with the mark of the step before, so a call that
+ * skipped a step does not compile. Only `advance` adds a mark.
  */
 type Passed<Step extends StepName> = { readonly [passed]: { readonly [step in Step]: true } }
 
