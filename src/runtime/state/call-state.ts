@@ -127,7 +127,7 @@ export interface CallKey {
   readonly name: string
 }
 
-/** An earlier call with the same key, whose result this one gets where it may have it. */
+/** An earlier call with the same key, whose result this one gets if it may have it. */
 export interface KeptCall {
   readonly begin: BeginRecord
   /** What it reached, and the scope that its plan named. */
