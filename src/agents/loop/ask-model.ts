@@ -95,7 +95,7 @@ function toUse(tokens: TokenCount, { kept }: Pick<OpenRun, 'kept'>): ModelUse {
   return { tokens: tokens.input + tokens.output, cost: toUsage(tokens, kept.settings.price).cost }
 }
 
-/** What a provider says may be tried again is, as long as nothing of an answer was seen. */
+/** Asks again if the provider says that it may be tried again, and nothing of an answer was seen. */
 async function tryOften(run: OpenRun, asked: ModelRequest, seen: Seen): Promise<ReadAnswer | RunEnd> {
   const { signal } = run
   for (let attempt = 0; ; attempt++) {
