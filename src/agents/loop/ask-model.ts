@@ -2,6 +2,7 @@ import type { CallError } from '../../contract/base/errors.ts'
 import { readCalls } from '../../doors/language-model/open-model-calls.ts'
 import type { ModelMessage, ModelTool } from '../../doors/language-model/messages.ts'
 import { callError } from '../../kit/result/call-error.ts'
+import { copyJson } from '../../kit/json/copy-json.ts'
 import { newId } from '../../kit/new-id.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
@@ -124,7 +125,8 @@ function toCallOptions({ kept: { settings }, signal }: OpenRun, { prompt, tools 
   return {
     prompt,
     abortSignal: signal,
-    ...(tools.length > 0 && { tools, toolChoice: { type: 'auto' } }),
+    // A model may change what it is given; the next turn has the same tools.
+    ...(tools.length > 0 && { tools: copyJson(tools), toolChoice: { type: 'auto' } }),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     ...(temperature !== undefined && { temperature }),
     ...(providerOptions !== undefined && { providerOptions }),
