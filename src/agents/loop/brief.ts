@@ -59,5 +59,15 @@ function digestOf(tool: ModelTool): string {
 
 /** Whether two briefs say the same. */
 export function isSameBrief(one: RunBrief | undefined, other: RunBrief): boolean {
-  return one !== undefined && canonicalJson(one) === canonicalJson(other)
+  if (one === undefined) return false
+  const { tools, ...rest } = one
+  const { tools: otherTools, ...otherRest } = other
+  return isSameList(tools, otherTools) && canonicalJson(rest) === canonicalJson(otherRest)
+}
+
+function isSameList(tools: readonly BriefedTool[], others: readonly BriefedTool[]): boolean {
+  return (
+    tools.length === others.length &&
+    tools.every(({ name, digest: told }, at) => others[at]?.name === name && others[at].digest === told)
+  )
 }
