@@ -6,7 +6,7 @@ import { constants } from 'node:os'
 import { delimiter, isAbsolute, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const launcher = fileURLToPath(new URL('handrail.mjs', import.meta.url))
+const launcher = fileURLToPath(new URL('handrail.cjs', import.meta.url))
 const program = process.platform === 'win32' ? 'node.exe' : 'node'
 
 /** Runs the launcher again on a Node of at least this version, with what was read of standard input, and ends as it ends. */

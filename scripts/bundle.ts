@@ -98,7 +98,7 @@ function writeDoor(dir: string, { name, fileName, exports }: OutputChunk): void 
 }
 
 /**
- * Makes chunks what `bin/load-program.mjs` can run: a script imports nothing, and one byte a character is read and scanned fastest. What is not in ASCII
+ * Makes chunks what `bin/load-program.cjs` can run: a script imports nothing, and one byte a character is read and scanned fastest. What is not in ASCII
  * stands in texts and patterns only.
  */
 const asScripts: Plugin = {

@@ -87,7 +87,7 @@ async function startGateway(upstream: string): Promise<{ url: string; close(): P
   )
   const child = spawn(
     process.execPath,
-    [join(root, 'bin', 'handrail.mjs'), 'serve', '--port', '0', '--home', home, '--project', project],
+    [join(root, 'bin', 'handrail.cjs'), 'serve', '--port', '0', '--home', home, '--project', project],
     { stdio: ['ignore', 'pipe', values.verbose ? 'inherit' : 'ignore'] },
   )
   const ended = new Promise<void>((resolve) => child.on('close', () => resolve()))

@@ -71,7 +71,7 @@ export function toServer({ command, args }: Program, write: readonly string[] = 
 export function gateway(directory: string, ...options: readonly string[]): Program {
   const installed = process.env.HANDRAIL_INSTALLED
   if (installed === undefined) throw new Error('HANDRAIL_INSTALLED names no directory; start bench/run.mjs')
-  const program = join(installed, 'node_modules', 'handrail', 'bin', 'handrail.mjs')
+  const program = join(installed, 'node_modules', 'handrail', 'bin', 'handrail.cjs')
   const places = ['--project', join(directory, 'project'), '--home', join(directory, 'home')]
   return { command: process.execPath, args: [program, 'serve', ...places, ...options] }
 }

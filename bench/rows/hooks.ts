@@ -1,9 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeDirectory } from '../handrail/load.ts'
 import { named, ratio, type Row, type Settings } from '../harness/report.ts'
+import { serveBeside } from '../harness/serve-beside.ts'
 import { startInTurn, type Start } from '../harness/start-in-turn.ts'
 
 const nodeAlone = 'node -e 0'
@@ -13,11 +13,11 @@ const served = 'handrail hook claude-code, beside handrail serve'
 /** How long an agent waits for the answer of a hook: from the start of its process to its end. */
 export async function measure(settings: Settings): Promise<Row> {
   const { directory, remove } = makeDirectory()
-  const bin = join(settings.installed, 'node_modules', 'handrail', 'bin', 'handrail.mjs')
+  const bin = join(settings.installed, 'node_modules', 'handrail', 'bin', 'handrail.cjs')
   const start = (name: string, folder: string): Start =>
     makeHook({ name, bin, folder: join(directory, folder) })
   const [first, second] = [start(alone, 'alone'), start(served, 'served')]
-  const server = await serve(bin, second)
+  const server = await serveBeside(bin, second)
   const [series = []] = startInTurn(
     [[{ name: nodeAlone, argv: ['-e', '0'], cwd: first.cwd }, first, second]],
     Math.max(15, settings.rounds),
@@ -56,17 +56,4 @@ function makeHook({ name, bin, folder }: { name: string; bin: string; folder: st
       tool_input: { file_path: 'note.txt' },
     })
   return { name, argv: [bin, 'hook', 'claude-code'], cwd: project, env: { HANDRAIL_HOME: home }, input }
-}
-
-/** A server with the home of that hook. */
-async function serve(bin: string, { cwd, env }: Start): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [bin, 'serve', '--port', '0'], {
-    cwd,
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
-  if (child.exitCode !== null) throw new Error(`handrail serve ended with ${child.exitCode}`)
-  child.stdout.resume()
-  return child
 }

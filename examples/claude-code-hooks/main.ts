@@ -7,7 +7,7 @@ import { join } from 'node:path'
 
 const home = mkdtempSync(join(tmpdir(), 'handrail-'))
 cpSync(join(import.meta.dirname, 'policy.json'), join(home, 'policy.json'))
-const [program = join(import.meta.dirname, '..', '..', 'bin', 'handrail.mjs')] = process.argv.slice(2)
+const [program = join(import.meta.dirname, '..', '..', 'bin', 'handrail.cjs')] = process.argv.slice(2)
 
 function handrail(argv: readonly string[], input = ''): string {
   const env = { ...process.env, HANDRAIL_HOME: home }

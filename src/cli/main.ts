@@ -10,6 +10,7 @@ import { UsageError } from './base/usage-error.ts'
 import { pageWidth } from './base/wrap.ts'
 import { messageOf } from '../kit/text/message-of.ts'
 import { shorten } from '../kit/text/shorten.ts'
+import type { CommandKeeper } from './ready/call-runtime.ts'
 
 /** Each command is loaded only when it is asked for. */
 const commands: Readonly<Record<string, () => Promise<Command | CommandGroup>>> = {
@@ -56,6 +57,11 @@ export async function runMain(argv: readonly string[]): Promise<void> {
     process.exitCode = exitCode
     process.stderr.write(`handrail: ${code}: ${showSafely(message)}\n`)
   }
+}
+
+/** For a process that runs several commands: what one leaves behind for the next is kept, until `close`. */
+export async function keepForNext(): Promise<CommandKeeper> {
+  return (await import('./ready/call-runtime.ts')).keepCallRuntimes()
 }
 
 function describe(error: unknown): { code: string; message: string; exitCode: number } {

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { statSync } from 'node:fs'
 
 /** How often the files are looked at. */
 const everyMs = 150
@@ -18,7 +18,7 @@ export function watchFiles(
   let isClosed = false
 
   const look = async (): Promise<void> => {
-    const now = await signatureOf(list())
+    const now = signatureOf(list())
     const isSettled = now === last
     last = now
     if (isClosed || !isSettled || now === settled) return
@@ -38,10 +38,16 @@ export function watchFiles(
 }
 
 /** Another text as soon as any file is another one. */
-async function signatureOf(paths: readonly string[]): Promise<string> {
-  const lines = paths.map(async (path) => {
-    const found = await stat(path).catch(() => undefined)
+function signatureOf(paths: readonly string[]): string {
+  return paths.map(describe).join('\n')
+}
+
+/** Asked for here, as handing it to a thread takes much longer than the answer. */
+function describe(path: string): string {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false })
     return found === undefined ? path : `${path} ${found.ino} ${found.size} ${found.mtimeMs} ${found.ctimeMs}`
-  })
-  return (await Promise.all(lines)).join('\n')
+  } catch {
+    return path
+  }
 }

@@ -1,5 +1,6 @@
 import type { ApproverRule, AskedCall } from '../contract/policy.ts'
 import { meetsPatterns } from '../kit/match/match-pattern.ts'
+import { toCallingActor } from '../kit/names/calling-actor.ts'
 
 /** How many different people have to say yes to this call. */
 export function countNeeded(rules: readonly ApproverRule[], asked: AskedCall): number {
@@ -18,7 +19,7 @@ export function findApproverIssue(
       escalate !== undefined && at >= asked.askedAt + escalate.afterMs ? escalate.approvers : []
     if (by === '' && (approvers !== undefined || notRequester || needed > 1))
       return 'the policy says who may decide, and the answer does not say who gave it'
-    if (notRequester && by === asked.requester)
+    if (notRequester && toCallingActor(by) === asked.requester)
       return 'the policy wants the yes of another person than the one who asks'
     if (approvers !== undefined && !meetsPatterns([...approvers, ...escalated], by))
       return `the policy wants the yes of ${approvers.join(' or ')}`

@@ -1,5 +1,14 @@
 import type { Profile } from '../contract/base/profile.ts'
-import type { Bounds, Layer, Policy, PolicyEngine, Rule, TenantPolicy } from '../contract/policy.ts'
+import type {
+  Bounds,
+  Decision,
+  DecisionFacts,
+  Layer,
+  Policy,
+  PolicyEngine,
+  Rule,
+  TenantPolicy,
+} from '../contract/policy.ts'
 import type { ToolDefinition } from '../contract/tool/tool.ts'
 import { countNeeded, findApproverIssue } from './approvers.ts'
 import { compileRule, guardedPaths, indexRules, type RulePlaces } from './compile-rules.ts'
@@ -60,6 +69,7 @@ export function createPolicyEngine(options: PolicyEngineOptions): PolicyEngine {
     skillRules: createSkillRules(places),
   }
   const keep = createKeptDecisions(index)
+  const decideOnce = (facts: DecisionFacts): Decision => keep(facts, () => decide(facts, base))
   const profiles = new WeakMap<Bounds, WeakMap<ToolDefinition, Profile>>()
   return {
     digest: options.digest,
@@ -71,10 +81,10 @@ export function createPolicyEngine(options: PolicyEngineOptions): PolicyEngine {
       return [...sensitive.globs, ...[asking, ...ancestors].flatMap((each) => guardedPaths(rules, each))]
     },
     sensitivePaths: (paths) => paths.filter((path) => sensitive.covers(path)),
-    decide: (facts) => keep(facts, () => decide(facts, base)),
+    decide: decideOnce,
     mayAsk: (facts) =>
       index.rulesFor(facts.definition).openByInput.length > 0 ||
-      decide({ ...facts, operations: [], granted: undefined }, base).effect === 'ask',
+      decideOnce({ ...facts, operations: [], granted: undefined }).effect === 'ask',
     explain: (facts) => explain(facts, base),
     limitsWrites: (facts) => limitsWrites(facts, base),
     approvalsNeeded: (asked) => countNeeded(policy.approvers ?? [], asked),

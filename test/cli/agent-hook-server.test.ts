@@ -55,7 +55,7 @@ function hook(place: Place, input: string, ...more: string[]): Promise<Ended> {
 function served(place: Place, input: string, ...more: string[]): Promise<Ended> {
   const bin = join(place.user, 'bare', 'bin')
   if (!existsSync(bin)) cpSync(join(packageRoot, 'bin'), bin, { recursive: true })
-  return end(startProgram(place, [join(bin, 'handrail.mjs'), 'hook', 'claude-code', ...more]), input)
+  return end(startProgram(place, [join(bin, 'handrail.cjs'), 'hook', 'claude-code', ...more]), input)
 }
 
 function end(running: Running, input: string): Promise<Ended> {
@@ -63,7 +63,7 @@ function end(running: Running, input: string): Promise<Ended> {
   return running.ended
 }
 
-const socketOf = (place: Place): string => join(place.home, 'hooks.sock')
+const socketOf = (place: Place): string => join(place.home, 'serve.sock')
 
 /** A server that answers hooks, with what it keeps for the next one made by the first ones. */
 async function startServer(place: Place): Promise<Running> {
@@ -176,12 +176,12 @@ test('of servers that start at the same moment each starts, and one of them answ
   const servers = Array.from({ length: 4 }, () => startHandrail(place, ['serve', '--port', '0']))
   await Promise.all(servers.map((server) => server.saw('Ctrl-C stops.')))
   const sockets = readdirSync(place.home).filter((name) => name.endsWith('.sock'))
-  expect(sockets).toEqual(['hooks.sock'])
-  expect(lstatSync(join(place.home, 'hooks.sock')).mode & 0o777).toBe(0o600)
+  expect(sockets).toEqual(['serve.sock'])
+  expect(lstatSync(join(place.home, 'serve.sock')).mode & 0o777).toBe(0o600)
   for (const { child } of servers) child.kill('SIGTERM')
   const ended = await Promise.all(servers.map((server) => server.ended))
   expect(ended.map(({ code }) => code)).toEqual([0, 0, 0, 0])
-  expect(existsSync(join(place.home, 'hooks.sock'))).toBe(false)
+  expect(existsSync(join(place.home, 'serve.sock'))).toBe(false)
 })
 
 test('a server keeps hooks of several tenants, agents and projects apart, and its end seals what they recorded', async () => {

@@ -51,7 +51,7 @@ function bareInstall(place: Place): string {
     join(root, 'dist', 'cli', 'main.cjs'),
     'exports.runMain = (argv) => console.log(process.execPath, JSON.stringify(argv))',
   )
-  return join(root, 'bin', 'handrail.mjs')
+  return join(root, 'bin', 'handrail.cjs')
 }
 
 /** A folder with a `node` that only says that it is this version. */
@@ -171,6 +171,16 @@ test('a command runs what an earlier run of it compiled, until its file changes'
   utimesSync(join(file, '..', '..', 'cli', 'main.cjs'), 2000, 2000)
   expect(await say()).toBe('news')
   expect(await say()).toBe('news')
+})
+
+test('what takes the place of a program while it runs is never taken for what ran', async () => {
+  const { file, say } = await compiledInstall()
+  const main = join(file, '..', '..', 'cli', 'main.cjs')
+  const upgrade = `require('node:fs').cpSync(__filename + '.next', __filename)`
+  const running = `exports.runMain = () => { ${upgrade}; console.log('runs') }`
+  writeFileSync(`${main}.next`, `exports.runMain = () => console.log('next')`.padEnd(running.length))
+  writeFileSync(main, running)
+  expect([await say(), await say()]).toEqual(['runs', 'next'])
 })
 
 test.each<[string, (file: string, folder: string) => void]>([

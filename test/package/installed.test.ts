@@ -106,9 +106,14 @@ describe('the tarball', () => {
     const promised = targets
       .filter((path) => !path.includes('*'))
       .map((path) => path.replace('./', 'package/'))
-    const more = ['bin/ask-server.mjs', 'bin/handrail.mjs', 'README.md', 'LICENSE', 'CHANGELOG.md'].map(
-      (path) => `package/${path}`,
-    )
+    const more = [
+      'bin/ask-hook.cjs',
+      'bin/handrail.cjs',
+      'bin/ready/ask.cjs',
+      'README.md',
+      'LICENSE',
+      'CHANGELOG.md',
+    ].map((path) => `package/${path}`)
     const schemas = ['config', 'policy', 'project'].map((name) => `package/schemas/${name}.json`)
     expect(manifest.scripts['prepack']).toBe('npm run -s build')
     expect(installed.files).toEqual(expect.arrayContaining([...promised, ...more, ...schemas]))

@@ -196,15 +196,17 @@ test('declared tools start programs only through the sandbox', () => {
 })
 
 test('only a step takes a call further', () => {
-  const advancing = sources.filter(({ text }) => /\badvance\(/.test(text)).map(({ path }) => path)
+  const advancing = sources
+    .filter(({ text }) => /\badvance(?:\.\w+|\['[\w-]+'\])\(/.test(text))
+    .map(({ path }) => path)
   const mark =
-    /\b(as (unknown as )?|is Halted\['state'\] & )(After|Found|CheckedInput|Authorised|Recalled|Planned|Hooked|Approved|Admitted|Ran|CheckedOutput)\b/
+    /\b(as (unknown as )?|is Halted\['state'\] & )(After|Found|CheckedInput|Authorised|Recalled|Planned|Hooked|Approved|Admitted|Ran|CheckedOutput|Open)\b/
   const casting = sources
     .filter(({ folder, text }) => folder === 'runtime' && mark.test(text))
     .map(({ path }) => path)
   expect(advancing.length).toBeGreaterThan(9)
   expect(advancing.filter((path) => !path.startsWith('runtime/call/steps/'))).toEqual([])
-  expect(casting).toEqual(['runtime/state/call-state.ts'])
+  expect(casting.toSorted()).toEqual(['runtime/state/advance.ts', 'runtime/state/call-state.ts'])
 })
 
 test('tools reach the outside only through the sandbox', () => {
@@ -243,8 +245,10 @@ test('only the network guard opens connections for calls, and only doors listen'
     // A browser comes back to the terminal that it was sent from.
     'cli/terminal/listen-for-return.ts: node:http',
     'cli/terminal/listen-for-return.ts: node:net',
-    // Agents ask a running server over a socket of the home folder.
-    'cli/hook/serve-hooks.ts: node:net',
+    // Hooks and commands ask a running server over a socket of the home folder.
+    'cli/ready/hand-over.ts: node:net',
+    'cli/ready/keep-processes.ts: node:net',
+    'cli/ready/serve-socket.ts: node:net',
   ]
   expect(outside.filter((each) => !each.startsWith('sandboxes/network/') && !known.includes(each))).toEqual(
     [],

@@ -25,7 +25,7 @@ export default async function buildProgram({ provide }: TestProject): Promise<()
     cpSync(join(root, name), join(bundleFolder, name), { recursive: true })
   const hook = pathToFileURL(join(root, 'test', 'support', 'use-bundle.ts'))
   hook.search = encodeURIComponent(bundleFolder)
-  provide('program', join(bundleFolder, 'bin', 'handrail.mjs'))
+  provide('program', join(bundleFolder, 'bin', 'handrail.cjs'))
   provide('onBundle', `--import=${hook.href}`)
   return () => rmSync(bundleFolder, { recursive: true, force: true })
 }

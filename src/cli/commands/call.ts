@@ -1,8 +1,6 @@
 import type { Presentation } from '../../contract/base/call.ts'
-import type { Session } from '../../contract/runtime.ts'
+import type { Runtime, Session } from '../../contract/runtime.ts'
 import { toWireResult } from '../../kit/result/to-wire-result.ts'
-import { mcpTools } from '../../compose/sources/mcp-tools.ts'
-import { toSourceName } from '../../mcp/upstream/base/tool-names.ts'
 import { exitCodeOf, exitCodes } from '../base/exit-codes.ts'
 import { callerOptions, presentationOption, jsonOption, readCaller, readText } from '../arguments/caller.ts'
 import type { Command } from '../base/command.ts'
@@ -18,7 +16,8 @@ import { openTerminal } from '../terminal/terminal.ts'
 import { createFixedApprover, createTerminalApprover } from '../terminal/terminal-approver.ts'
 import { createTerminalElicitation } from '../terminal/terminal-elicitation.ts'
 import { UsageError } from '../base/usage-error.ts'
-import { findPlaces, wireRuntime } from '../setup/wire.ts'
+import { withCallRuntime } from '../ready/call-runtime.ts'
+import { findPlaces } from '../setup/wire.ts'
 
 /** `handrail call` */
 export const call: Command = {
@@ -64,14 +63,11 @@ export const call: Command = {
       word === undefined
         ? terminal && createTerminalApprover(terminal, { asksForSession: false })
         : createFixedApprover(word)
-    const places = findPlaces(given)
-    const meet = (server: string): boolean => tool.startsWith(`${toSourceName(server)}.`)
-    const upstreams = mcpTools({ path: places.mcp, meet })
     const elicit = terminal && createTerminalElicitation(terminal)
-    const runtime = await wireRuntime(places, approve, { elicit, upstreams })
-    try {
+    const asking = { ...(approve !== undefined && { approve }), ...(elicit !== undefined && { elicit }) }
+    const makeCall = async (runtime: Runtime): Promise<number> => {
       await runtime.settled()
-      const session = runtime.session(caller)
+      const session = runtime.session({ ...caller, ...asking })
       const json = given.options['json'] === true
       const output = json ? undefined : followOutput(session)
       const result = await session.call(
@@ -89,8 +85,10 @@ export const call: Command = {
       if (!json) tellArtifacts(result, given)
       await endJobs(session)
       return result.ok ? exitCodes.ok : (stop.exitCode ?? exitCodeOf(result))
+    }
+    try {
+      return await withCallRuntime(findPlaces(given), { tool, run: makeCall })
     } finally {
-      await runtime.close()
       stop.release()
     }
   },

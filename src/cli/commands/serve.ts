@@ -118,7 +118,7 @@ async function serveOverStdio(
   const following: { close(): unknown }[] = [
     files.follow(runtime),
     declared.follow(runtime),
-    await followHooks(places),
+    await followSocket(places),
   ]
   const stop = listenForStop()
   try {
@@ -137,10 +137,10 @@ async function serveOverStdio(
   }
 }
 
-/** Hooks of agents are answered here too, as that is quicker. */
-async function followHooks(places: Places): Promise<{ close(): Promise<void> }> {
-  const { serveHooks } = await import('../hook/serve-hooks.ts')
-  return serveHooks(places)
+/** Hooks of agents and commands are answered here too, as that is quicker. */
+async function followSocket(places: Places): Promise<{ close(): Promise<void> }> {
+  const { serveSocket } = await import('../ready/serve-socket.ts')
+  return serveSocket(places)
 }
 
 async function serveAll(options: StdioOptions): Promise<StdioServer> {
@@ -188,7 +188,7 @@ async function serveOverHttp(
   const following: { close(): unknown }[] = [
     files.follow(runtime, keepVersion),
     declared.follow(runtime),
-    await followHooks(places),
+    await followSocket(places),
   ]
   const { serveHttp } = await import('../../mcp/server/http/serve-http.ts')
   const { prepareList } = await import('../../mcp/server/methods/prepare-list.ts')

@@ -80,7 +80,7 @@ function ownPlaces(entry: Json | undefined, agent: HookAgent): (readonly ['hooks
 function isOwn(hook: Json | undefined, { name }: HookAgent): boolean {
   if (!isPlainObject(hook)) return false
   const command = textOf(hook as JsonObject, 'command', 'bash') ?? ''
-  return new RegExp(`(^|[\\s/\\\\"'])handrail(\\.mjs)?["']?\\s+hook\\s+${name}(\\s|$)`).test(command)
+  return new RegExp(`(^|[\\s/\\\\"'])handrail(\\.[cm]js)?["']?\\s+hook\\s+${name}(\\s|$)`).test(command)
 }
 
 function append(text: string, event: string, { entry, path }: { entry: JsonObject; path: string }): string {

@@ -3,7 +3,7 @@ import { describeSetup } from '../setup/describe-setup.ts'
 import type { Places } from '../setup/wire.ts'
 import { wireHook, type WithRuntime } from './with-own-runtime.ts'
 
-/** Runtimes that hooks share, one after the other or at the same time. */
+/** Runtimes that hooks or calls share, one after the other or at the same time. */
 export interface KeptRuntimes {
   readonly withRuntime: WithRuntime
   /** Closes all of them, each once what runs with it has ended. */
@@ -16,6 +16,18 @@ const longestMs = 60_000
 /** Most that are kept at a time. */
 const most = 8
 
+/** How runtimes are made, and what says that one is as good as a new one. */
+export interface KeepingOptions {
+  /** Gets what goes wrong when one is closed. */
+  tell(this: void, error: unknown): void
+  /** Default: that of a hook. */
+  wire?(this: void, places: Places): Promise<Runtime>
+  /** Another text if a runtime of now would be another one. Default: `describeSetup`. */
+  describe?(this: void, places: Places): string
+  /** Whether one is still as it was made, before and after it is used. Default: it is. */
+  isAsMade?(this: void, runtime: Runtime): boolean
+}
+
 interface Kept {
   readonly runtime: Promise<Runtime>
   readonly timer: NodeJS.Timeout
@@ -26,24 +38,19 @@ interface Kept {
 }
 
 /**
- * Keeps the runtime of a hook for the next one, for as long as every file that it is made of says what it said: what is changed there counts from the
- * next hook on. `tell` gets what goes wrong when one is closed.
+ * Keeps the runtime of a hook or a call for the next one, for as long as every file that it is made of says what it said: what is changed there counts
+ * from the next one on.
  */
-export function keepRuntimes(tell: (error: unknown) => void): KeptRuntimes {
+export function keepRuntimes({
+  tell,
+  wire = wireHook,
+  describe = describeSetup,
+  isAsMade = () => true,
+}: KeepingOptions): KeptRuntimes {
   const kept = new Map<string, Kept>()
   const closing = new Set<Promise<void>>()
   let isClosed = false
-  const closeUnused = (one: Kept): void => {
-    const { closed, runtime, users } = one
-    if (closed === undefined || users > 0) return
-    void runtime
-      .then(
-        (each) => each.close(),
-        () => {},
-      )
-      .catch(tell)
-      .finally(closed.resolve)
-  }
+  const closeUnused = (one: Kept): void => closeIfUnused(one, tell)
   const retire = (setup: string, one: Kept): void => {
     if (kept.get(setup) === one) kept.delete(setup)
     if (one.closed !== undefined) return
@@ -53,9 +60,10 @@ export function keepRuntimes(tell: (error: unknown) => void): KeptRuntimes {
     closing.add(promise)
     void promise.then(() => closing.delete(promise))
   }
+  const isStill = ({ runtime }: Kept): Promise<boolean> => runtime.then(isAsMade, () => false)
   const open = (places: Places, setup: string): Kept => {
     const one: Kept = {
-      runtime: wireHook(places),
+      runtime: wire(places),
       timer: setTimeout(() => {
         retire(setup, one)
         closeUnused(one)
@@ -73,15 +81,22 @@ export function keepRuntimes(tell: (error: unknown) => void): KeptRuntimes {
   }
   return {
     async withRuntime(places, run) {
-      const setup = describeSetup(places)
-      const found = kept.get(setup)
+      const setup = describe(places)
+      const before = kept.get(setup)
+      const found = before && (await isStill(before)) ? before : undefined
+      if (before !== undefined && found === undefined) {
+        retire(setup, before)
+        closeUnused(before)
+      }
       const one = found ?? open(places, setup)
       one.users++
       try {
         const runtime = await one.runtime
         // A file that was changed meanwhile may have been read before or after that.
-        if (isClosed || (found === undefined && describeSetup(places) !== setup)) retire(setup, one)
-        return await run(runtime)
+        if (isClosed || (found === undefined && describe(places) !== setup)) retire(setup, one)
+        const result = await run(runtime)
+        if (!isAsMade(runtime)) retire(setup, one)
+        return result
       } catch (error) {
         retire(setup, one)
         throw error
@@ -99,4 +114,16 @@ export function keepRuntimes(tell: (error: unknown) => void): KeptRuntimes {
       await Promise.all(closing)
     },
   }
+}
+
+/** Closes one that is not kept any more, unless something runs with it. `tell` gets what goes wrong. */
+function closeIfUnused({ closed, runtime, users }: Kept, tell: KeepingOptions['tell']): void {
+  if (closed === undefined || users > 0) return
+  void runtime
+    .then(
+      (each) => each.close(),
+      () => {},
+    )
+    .catch(tell)
+    .finally(closed.resolve)
 }

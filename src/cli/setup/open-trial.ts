@@ -1,5 +1,5 @@
-import { existsSync, rmSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readUpstreams, upstreamSecrets } from '../../config/servers/load-upstreams.ts'
 import { createRuntime } from '../../compose/create-runtime.ts'
@@ -17,11 +17,14 @@ export function createTrials(places: Places): OpenTrial {
       const value = readEnvironment(name)
       return value === undefined ? [] : [[name, value] as const]
     })
-    const data = join(places.home, 'servers')
+    // Another server may have the name that was pasted: what that one keeps is not for this program.
+    const homes = mkdtempSync(join(tmpdir(), 'handrail-trial-'))
+    // It may run as a user who has to come through.
+    chmodSync(homes, 0o711)
     const feed = mcpTools({
       servers,
       meet: false,
-      data: { dir: data },
+      data: { dir: join(places.home, 'servers'), homes },
       logins: { dir: join(places.home, 'mcp-tokens') },
     })
     const runtime = await createRuntime({
@@ -32,18 +35,15 @@ export function createTrials(places: Places): OpenTrial {
       feeds: [feed],
       // What was pasted is hidden in whatever the server says.
       secrets: { ...options.secrets, ...Object.fromEntries(named), ...secrets },
+    }).catch((error: unknown) => {
+      rmSync(homes, { recursive: true, force: true })
+      throw error
     })
-    const before = new Set(
-      feed
-        .describe()
-        .servers.flatMap((each) => (each.data !== undefined && existsSync(each.data) ? [each.data] : [])),
-    )
     return {
       feed,
       async close() {
-        const homes = feed.describe().servers.flatMap((each) => each.data ?? [])
         await runtime.close()
-        for (const home of homes) if (!before.has(home)) rmSync(home, { recursive: true, force: true })
+        rmSync(homes, { recursive: true, force: true })
       },
     }
   }

@@ -8,7 +8,7 @@ export interface StopSignal {
   readonly exitCode: number | undefined
   /** Does what Ctrl-C does, where a terminal hands it on as a letter. */
   stop(): void
-  /** Gives the signals back to their default. */
+  /** Gives the signals back to their default, unless one came: it may be handed on once more while the process ends. */
   release(): void
 }
 
@@ -38,7 +38,7 @@ export function listenForStop(): StopSignal {
     },
     stop: () => onSignal('SIGINT'),
     release() {
-      for (const name of names) process.removeListener(name, onSignal)
+      if (exitCode === undefined) for (const name of names) process.removeListener(name, onSignal)
     },
   }
 }

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../contract/base/json.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { previewDiff } from '../../kit/diff/preview-diff.ts'
 import { createRedactor } from '../../kit/secrets/redact.ts'
-import { findLiteralSecrets } from '../../mcp/upstream/find-literal-secrets.ts'
+import { findWrittenSecrets } from '../../mcp/upstream/find-literal-secrets.ts'
 import { readServers, requireSound, secretsOf } from './mcp-file.ts'
 
 /** What is to become of a server: its whole entry, some fields of the one it has, or nothing any more. */
@@ -43,9 +43,9 @@ export function planChanges(path: string, changes: ServerChanges): PlannedChange
       continue
     }
     const entry = 'entry' in change ? change.entry : { ...(was as JsonObject), ...change.fields }
-    const [server] = requireSound(name, entry).servers
+    requireSound(name, entry)
     // What stands there already is not written anew.
-    if ('entry' in change && server !== undefined && findLiteralSecrets(server).length > 0)
+    if (findWrittenSecrets('entry' in change ? change.entry : change.fields).length > 0)
       throw literalSecret(name)
     after =
       was === undefined

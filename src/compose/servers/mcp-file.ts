@@ -3,10 +3,9 @@ import type { OpenFile } from '../../config/files/settings-file.ts'
 import { readUpstreams, type LoadedUpstreams } from '../../config/servers/load-upstreams.ts'
 import { SetupError } from '../../contract/base/errors.ts'
 import type { JsonObject } from '../../contract/base/json.ts'
-import type { UpstreamServer } from '../../contract/mcp/upstream.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { parseWrittenJson } from '../../kit/json/parse-written-json.ts'
-import { findLiteralSecrets } from '../../mcp/upstream/find-literal-secrets.ts'
+import { findWrittenSecrets } from '../../mcp/upstream/find-literal-secrets.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 
 /** What the file has. Throws a SetupError if it cannot be changed without losing or hiding anything. */
@@ -50,10 +49,6 @@ export function secretsOf(...texts: readonly (string | undefined)[]): string[] {
   return texts.flatMap((text = '{}') => {
     const read = parseWrittenJson(text)
     const servers = 'value' in read && isPlainObject(read.value) ? read.value['mcpServers'] : undefined
-    if (!isPlainObject(servers)) return []
-    const about = { checker: createSchemaChecker(), home: homedir() }
-    return readUpstreams(servers, about).servers.flatMap((server: UpstreamServer) =>
-      findLiteralSecrets(server),
-    )
+    return findWrittenSecrets(servers)
   })
 }

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../contract/base/json.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
-import { findLiteralSecrets } from '../../mcp/upstream/find-literal-secrets.ts'
+import { findLiteralSecrets, findWrittenSecrets } from '../../mcp/upstream/find-literal-secrets.ts'
 import { checkEntry } from './mcp-file.ts'
 import type { OtherClient } from './other-clients.ts'
 
@@ -53,11 +53,12 @@ export function toOwnEntry(
     return leftOut(`it has "${foreign}", which nothing fills in here. Add it with "handrail mcp add".`)
   const { safe, secrets } = keepsSecrets ? { safe: entry, secrets: {} } : hideSecrets(entry)
   const issues: string[] = []
-  const { servers, faulty } = checkEntry(server, safe)
+  const { faulty } = checkEntry(server, safe)
   for (const each of faulty)
     issues.push(...each.issues.map(({ pointer, message }) => `${pointer}: ${message}`))
   if (issues.length > 0) return leftOut(issues.join(' '))
-  if (!keepsSecrets && servers.some((each) => findLiteralSecrets(each).length > 0))
+  const hasSecrets = findWrittenSecrets(safe).length > 0
+  if (!keepsSecrets && hasSecrets)
     return leftOut(
       'a secret stands in it as it is, in its arguments or headers. Add it with "handrail mcp add", or say --keep-secrets.',
     )
@@ -65,10 +66,7 @@ export function toOwnEntry(
     (name) =>
       `the secret ${name} of "${server}" is not taken over: it is the environment variable of that name, which must be set for Handrail.`,
   )
-  const kept =
-    keepsSecrets && servers.some((each) => findLiteralSecrets(each).length > 0)
-      ? [`"${server}" is taken over with a secret as it stands.`]
-      : []
+  const kept = keepsSecrets && hasSecrets ? [`"${server}" is taken over with a secret as it stands.`] : []
   return { entry: safe, secrets, notes: [...notes, ...told, ...kept] }
 }
 

@@ -82,7 +82,8 @@ export async function tryServer(
 
 async function tryOnce(given: PastedServer, open: OpenTrial): Promise<McpServerState> {
   const { name, secrets } = given
-  const filled = withSecrets(given)
+  // One that is turned off would start nothing, and is tried to see what it does.
+  const { enabled: _enabled, disabled: _disabled, ...filled } = withSecrets(given)
   requireSound(name, filled)
   const isClosed = filled['command'] !== undefined && isNone(filled['network'])
   const watched = isClosed ? { ...filled, network: [nowhere] } : filled
@@ -164,8 +165,8 @@ const readOnly = /\bEROFS\b|Read-only file system/i
  * The folders in which a program says it could not write, of those that its entry lets it read: it sees no others, so that its words alone propose none.
  */
 function missedFolders(log: string, { read }: JsonObject): string[] {
-  const seen = (Array.isArray(read) ? read : []).map((folder) =>
-    String(folder).replace(/^~(?=\/)/, () => homedir()),
+  const seen = (Array.isArray(read) ? read : []).flatMap((folder) =>
+    typeof folder === 'string' ? folder.replace(/^~(?=\/)/, () => homedir()) : [],
   )
   const lines = log.split('\n').filter((line) => readOnly.test(line))
   const paths = lines.flatMap((line) => line.match(/(?<![\w./~])\/[^\s'"`:,;)\]]+/g) ?? [])

@@ -57,6 +57,7 @@ export async function followServers(
     tokenStore: logins === undefined ? createMemoryTokenStore() : createLoginFiles(logins),
     authorize: options.authorize,
     folder: options.data?.dir ?? folderOf('servers'),
+    homes: options.data?.homes,
     // What lives for one call would start programs for nothing.
     ahead: follow,
   })

@@ -19,7 +19,7 @@ export interface McpToolsOptions {
   logins?: { dir: string }
   /**
    * A folder of its own in which each program has a home that stays, by the name of its server. Default: `servers` beside the file; with
-   * `servers`, none, and the home of a program is gone with it.
+   * `servers`, none, and the home of a program is gone with it. `homes` takes its place for the homes, and packages that are fetched stay in `dir`.
    */
-  data?: { dir: string }
+  data?: { dir: string; homes?: string }
 }

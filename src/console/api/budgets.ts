@@ -1,6 +1,6 @@
 import type { Consent } from '../../contract/consent.ts'
 import type { AvailableTool, Runtime } from '../../contract/runtime.ts'
-import { isId } from '../../kit/match/is-id.ts'
+import { toCallingActor } from '../../kit/names/calling-actor.ts'
 import { answerProblem } from '../base/answers.ts'
 import { endpoint, type Endpoint, type Question } from '../base/endpoint.ts'
 import { refusingSetup } from '../base/refusing-setup.ts'
@@ -98,9 +98,7 @@ const budgets = endpoint({
     required: ['tenant', 'actor', 'budgets'],
   },
   async run({ visitor, query, tenants: [tenant = ''], parts: { runtime } }) {
-    const actor = query.get('actor') ?? visitor.actor
-    // A person who logged in makes no calls as an actor.
-    if (actor === visitor.actor && !isId(actor)) return { tenant, actor, budgets: [] }
+    const actor = query.get('actor') ?? toCallingActor(visitor.actor)
     const session = await refusingSetup(() => runtime.session({ tenant, actor }), 404)
     if (session instanceof Response) return session
     try {

@@ -51,18 +51,14 @@ export function createSdkDoor(
   const ends = new Map<string, CallEnd>()
   // An SDK asks about calls in the order of the model, and may make them in another one.
   const places = createPlaces(mostKept)
-  const shown = presentation === undefined ? {} : { presentation }
-  const toRequest = (tool: WireTool, { id, input, signal, onProgress }: SdkCall): CallRequest => ({
-    ...(id !== '' && { id }),
-    tool: tool.tool,
-    input,
-    origin: 'llm',
-    rawName: tool.name,
-    ...shown,
-    ...(signal !== undefined && { signal }),
-    ...(onProgress !== undefined && { onProgress }),
-  })
-  const about = { origin: 'llm', ...shown } as const
+  const about = { origin: 'llm', ...(presentation !== undefined && { presentation }) } as const
+  const toRequest = (tool: WireTool, { id, input, signal, onProgress }: SdkCall): CallRequest => {
+    const request: CallRequest = { ...about, tool: tool.tool, input, rawName: tool.name }
+    if (id !== '') request.id = id
+    if (signal !== undefined) request.signal = signal
+    if (onProgress !== undefined) request.onProgress = onProgress
+    return request
+  }
   const whileHeld = async <Result>(look: () => Promise<Result>): Promise<Result> => {
     const release = batch.hold()
     try {

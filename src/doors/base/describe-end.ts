@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../contract/base/json.ts'
-import type { ContentBlock, MediaSummary, Outcome } from '../../contract/base/result.ts'
+import type { ContentBlock, MediaSummary, Outcome, ToolResult } from '../../contract/base/result.ts'
 import { mediaOf } from '../../kit/result/media-of.ts'
 import { resultText } from '../../kit/result/to-wire-result.ts'
 import type { CallEnd } from './create-batch.ts'
@@ -56,19 +56,25 @@ export function describeEnd(end: CallEnd, say: (text: string) => string): SdkRes
   }
   const { result } = end
   const { ok, outcome, callId, data, error } = result
+  const described: Made<SdkResult> = { ok, outcome, callId, text: say(resultText(result)) }
+  if (data !== undefined) described.data = data
+  const media = listMedia(result)
+  if (media.length > 0) described.media = media
+  if (error !== undefined)
+    described.error = {
+      code: error.code,
+      reason: error.reason,
+      ...(error.data && { data: { ...error.data } }),
+    }
+  return described
+}
+
+/** While it is made. */
+type Made<Described> = { -readonly [field in keyof Described]: Described[field] }
+
+function listMedia(result: ToolResult): readonly SdkMedia[] {
   const about = mediaOf(result)
-  const media = result.content.flatMap((block) => toMedia(block, about(block)))
-  return {
-    ok,
-    outcome,
-    callId,
-    text: say(resultText(result)),
-    ...(data !== undefined && { data }),
-    ...(media.length > 0 && { media }),
-    ...(error !== undefined && {
-      error: { code: error.code, reason: error.reason, ...(error.data && { data: { ...error.data } }) },
-    }),
-  }
+  return result.content.flatMap((block) => toMedia(block, about(block)))
 }
 
 function toMedia(block: ContentBlock, summary: MediaSummary | undefined): SdkMedia | [] {

@@ -71,12 +71,12 @@ export function createRunArchive({ dir, logBytes, artifacts, onError }: RunArchi
     if (!closed) writer.change(facts, act)
   }
   const take = (facts: RunFacts, records: Lines, toolCallId: string | undefined): void => {
-    const [, id = ''] = /^(run_\w+)\.\d+\.\d+$/.exec(toolCallId ?? '') ?? []
-    const own = inOthers.get(keyOf(facts.tenant, id))
-    for (const each of own === undefined ? [facts] : [facts, own])
-      change(each, (run) => {
-        for (const [log, record] of records) if (record !== undefined) run.add(log, toLine(record))
-      })
+    const add = (run: RunFolder): void => {
+      for (const [log, record] of records) if (record !== undefined) run.add(log, toLine(record))
+    }
+    change(facts, add)
+    const own = inOthers.size === 0 ? undefined : inOthers.get(keyOf(facts.tenant, runOf(toolCallId)))
+    if (own !== undefined) change(own, add)
   }
   return {
     ended(begin, end, result) {
@@ -123,6 +123,11 @@ export function createRunArchive({ dir, logBytes, artifacts, onError }: RunArchi
 
 function keyOf(tenant: string, run: string): string {
   return `${tenant} ${run}`
+}
+
+/** The run of an agent that made the call; empty if none did. */
+function runOf(toolCallId = ''): string {
+  return /^(run_\w+)\.\d+\.\d+$/.exec(toolCallId)?.[1] ?? ''
 }
 
 function toLine(record: object): string {

@@ -6,6 +6,7 @@ import { readHostPattern } from './host-pattern.ts'
  * it, `*` any host. Any other `*` stays between two dots: `api-*.example.com`, `example.*`. Ports of either say nothing here.
  */
 export function matchHost(pattern: string, host: string): boolean {
+  if (pattern === '*' || pattern === host) return true
   const wanted = toName(pattern)
   const name = toName(host)
   if (wanted === '*' || wanted === name) return true

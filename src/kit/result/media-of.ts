@@ -18,7 +18,9 @@ export function mediaOf({
 }: Pick<ToolResult, 'content'> & { readonly metadata?: Pick<ToolResult['metadata'], 'media'> }): (
   block: ContentBlock,
 ) => MediaSummary | undefined {
-  const media = metadata?.media ?? []
+  const media = metadata?.media
+  // Most results have none.
+  if (media === undefined || media.length === 0) return noMedia
   const inline = new Map(content.filter(isInlineMedia).map((block, index) => [block, media[index]] as const))
   return (block) => {
     if (isInlineMedia(block)) return inline.get(block)
@@ -26,6 +28,8 @@ export function mediaOf({
     return media.find(({ digest }) => digest === block.artifact.digest)
   }
 }
+
+function noMedia(): undefined {}
 
 /** A summary in words: `image/png, 300×200 pixels, 1234 bytes, sha256:…`. */
 export function sayMedia({ mimeType, width, height, bytes, digest, note }: MediaSummary): string {

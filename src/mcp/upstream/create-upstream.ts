@@ -24,6 +24,8 @@ export interface UpstreamOptions extends LoginWays {
   readonly before?: readonly string[] | undefined
   /** Where the programs of servers keep their data. Default: nowhere. */
   readonly folder?: string | undefined
+  /** Where they keep it this time, whatever is described. Default: there. */
+  readonly homes?: string | undefined
   /** Default: the command of a program fetches what it runs, if it does. */
   readonly packages?: Packages | undefined
   /** Called with each call of the tenant that it is connected to for first. */
@@ -34,7 +36,7 @@ export interface UpstreamOptions extends LoginWays {
 export function createUpstream(
   server: UpstreamServer,
   host: FeedHost,
-  { before = [], folder, packages, onCall, ...loginWays }: UpstreamOptions,
+  { before = [], folder, homes = folder, packages, onCall, ...loginWays }: UpstreamOptions,
 ): Upstream {
   const source = toSourceName(server.name)
   host.hide(`entry ${source}`, findLiteralSecrets(server))
@@ -42,7 +44,7 @@ export function createUpstream(
   const firstTenant = server.tenants?.[0] ?? 'local'
   const wanted = findPackage(server)
   let unwritable = allWritable
-  const shared = { server, host, logins, folder, packages }
+  const shared = { server, host, logins, folder: homes, packages }
   const connections = createTenantConnections({
     ...shared,
     onTools: async (tenant, sorted) => {
@@ -89,7 +91,7 @@ export function createUpstream(
     },
     describe: () => ({
       ...(connections.find(firstTenant)?.managed.describe() ?? idle),
-      ...describeSetup(shared, firstTenant),
+      ...describeSetup({ ...shared, folder }, firstTenant),
       isKnown: upstream.isKnown || inPlace.names().length > 0,
       ...inPlace.describe(),
       unwritable,

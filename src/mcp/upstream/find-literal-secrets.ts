@@ -1,4 +1,5 @@
 import type { UpstreamServer } from '../../contract/mcp/upstream.ts'
+import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { createRedactor } from '../../kit/secrets/redact.ts'
 import { secretNames } from '../../kit/secrets/secret-names.ts'
 import { longOption, secretName, secretOption, secretPair } from './base/secret-words.ts'
@@ -18,6 +19,25 @@ export function findLiteralSecrets({ transport, credentials }: UpstreamServer): 
     ...(transport.kind === 'http' ? [] : findArguments(transport.args)),
   ]
   return [...new Set(found)].filter(({ length }) => length >= shortest)
+}
+
+/**
+ * The same for an entry as it is written, whatever its form: of one that is turned off, or has a fault, nothing but its text is known, and that is shown too.
+ */
+export function findWrittenSecrets(entry: unknown): string[] {
+  const found = walk(entry, '')
+  return [...new Set(found)].filter(({ length }) => length >= shortest)
+}
+
+function walk(value: unknown, name: string): string[] {
+  if (typeof value === 'string') return secretsIn(value, isSecretName(name))
+  if (isPlainObject(value)) return Object.entries(value).flatMap(([field, each]) => walk(each, field))
+  if (!Array.isArray(value)) return []
+  const isCommand = /^(?:arg|command)/i.test(name)
+  return [
+    ...(isCommand ? findArguments(value.map((each) => (typeof each === 'string' ? each : ''))) : []),
+    ...value.flatMap((each) => walk(each, name)),
+  ]
 }
 
 /** What such a name says of its secret, and is none itself. */

@@ -28,6 +28,8 @@ export interface UpstreamsOptions extends LoginWays {
   readonly meet: (server: string) => boolean
   /** Where the programs of servers keep their data. Undefined: nowhere. */
   readonly folder: string | undefined
+  /** Where they keep it this time, if not there: a trial leaves nothing, and finds nothing of a server with the same name. */
+  readonly homes?: string | undefined
   /** Whether programs that the run before called are started at once, so that no first call waits for one. */
   readonly ahead: boolean
 }

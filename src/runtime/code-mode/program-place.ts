@@ -98,13 +98,17 @@ function sortPrograms(scope: CallScope): { open: StoredProgram[]; ended: StoredP
 }
 
 function stateOf({ call }: StoredProgram, { tenant, session }: CallScope): 'open' | 'ended' | 'running' {
-  const records = [...tenant.store.records({ tenant: session.principal.tenant, call })]
-  const end = records.find(({ kind }) => kind === 'end')
+  const last = (kind: 'begin' | 'end') => {
+    // The newest first: most programs have just ended, and a store in memory is read through.
+    const query = { tenant: session.principal.tenant, call, kind, newestFirst: true, limit: 1 }
+    return tenant.store.records(query).next().value
+  }
+  const end = last('end')
   if (end !== undefined) {
     const { outcome } = readRecord(end.text, 'end')
     return outcome === 'waiting' || outcome === 'unknown' ? 'open' : 'ended'
   }
-  const begin = records.find(({ kind }) => kind === 'begin')
+  const begin = last('begin')
   if (begin === undefined) return 'open'
   return tenant.store.lives(readRecord(begin.text, 'begin').writer) ? 'running' : 'open'
 }

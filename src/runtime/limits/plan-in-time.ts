@@ -1,6 +1,6 @@
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { Plan, PlanContext } from '../../contract/tool/plan.ts'
-import type { PermitHost } from '../../contract/services/sandbox.ts'
+import type { PermitHost, Sandbox } from '../../contract/services/sandbox.ts'
 import { copyJson } from '../../kit/json/copy-json.ts'
 import { showDuration } from '../../kit/time/show-duration.ts'
 import { openSchedules } from '../planning/open-schedules.ts'
@@ -51,12 +51,15 @@ export const nothingPlanned: Plan = { operations: [] }
 function toPlanContext(authorised: Authorised, { tenant, session }: CallScope): PlanContext {
   const { definition } = authorised.registered
   const { principal, mode, ancestors } = session
-  const { files, search, commands, network } = tenant.sandbox.enter(authorised.profile, {
-    access: 'read',
-    permitHost: sendNothing,
-    hidden: () => tenant.policy.hiddenGlobs({ definition, principal, mode, ancestors }),
-  })
   const bounds = { definition, project: tenant.project }
+  let effects: ReturnType<Sandbox['enter']> | undefined
+  const entered = (): ReturnType<Sandbox['enter']> =>
+    (effects ??= tenant.sandbox.enter(authorised.profile, {
+      access: 'read',
+      permitHost: sendNothing,
+      hidden: () => tenant.policy.hiddenGlobs({ definition, principal, mode, ancestors }),
+    }))
+  let files: PlanContext['files'] | undefined
   return {
     principal: session.principal,
     project: tenant.project,
@@ -69,10 +72,19 @@ function toPlanContext(authorised: Authorised, { tenant, session }: CallScope): 
     ...(definition.needs.includes('schedules') && {
       schedules: lookAtSchedules(authorised, { tenant, session }),
     }),
-    files: boundFiles(files, bounds),
-    search: boundSearch(search, bounds),
-    commands,
-    network,
+    // Most plans look at none of it.
+    get files() {
+      return (files ??= boundFiles(entered().files, bounds))
+    },
+    get search() {
+      return boundSearch(entered().search, bounds)
+    },
+    get commands() {
+      return entered().commands
+    },
+    get network() {
+      return entered().network
+    },
   }
 }
 

@@ -15,9 +15,13 @@ export interface RunWatch {
   readonly over: AbortSignal
   /**
    * The value, or `ended` when the run is told to end, or its time is up, before. Rejects with what it rejects with. Called once. A value
-   * that came too late, as nothing else could run meanwhile, is there, and `ended` is set.
+   * that came too late, as nothing else could run meanwhile, is there, and `ended` is set. The time runs since now, if not earlier.
    */
-  firstOf<Value>(returned: Promise<Value>, timeoutMs: number): Promise<{ value: Value } | 'ended'>
+  firstOf<Value>(
+    returned: Promise<Value>,
+    timeoutMs: number,
+    since?: number,
+  ): Promise<{ value: Value } | 'ended'>
   /** The value, or `ended` when it is not there within the grace. */
   withinGrace(returned: Promise<unknown>, graceMs: number): Promise<{ value: unknown } | 'ended'>
   /**
@@ -101,7 +105,11 @@ class Watch implements RunWatch {
   }
 
   // By hand instead of a race of promises: this is on the way of every call that waits for anything.
-  firstOf<Value>(returned: Promise<Value>, timeoutMs: number): Promise<{ value: Value } | 'ended'> {
+  firstOf<Value>(
+    returned: Promise<Value>,
+    timeoutMs: number,
+    since?: number,
+  ): Promise<{ value: Value } | 'ended'> {
     const outer = this.#outer
     const { listeners } = this.#endings
     const limit = this.#ownLimit()
@@ -122,7 +130,7 @@ class Watch implements RunWatch {
         if (call === undefined) end('run_cancelled')
         else if (call === this.#call) end('aborted_by_user')
       }
-      limit.start(timeoutMs, () => end('timeout'))
+      limit.start(timeoutMs, () => end('timeout'), since)
       outer?.addEventListener('abort', onAbort, { once: true })
       const listening = listeners.add(onEnding)
       returned.then(

@@ -31,12 +31,13 @@ export class TimeLimit {
     this.#tick = tick
   }
 
-  /** Calls back after so long, and what it was held for in between. Called once. */
-  start(limitMs: number, onEnd: () => void): void {
+  /** Calls back so long after `since`, and what it was held for in between. Called once. */
+  start(limitMs: number, onEnd: () => void, since = performance.now()): void {
     this.#onEnd = onEnd
     this.#leftMs = limitMs
+    if (this.#held.size === 0) return this.#run(onEnd, since)
+    this.#leftMs = Math.max(0, limitMs - (performance.now() - since))
     for (const timer of this.#held) timer.ref()
-    if (this.#held.size === 0) this.#run(onEnd)
   }
 
   /** From now on it neither calls back nor can be held. */
@@ -95,11 +96,11 @@ export class TimeLimit {
 
   #goOn(): void {
     this.#heldMs += this.#sinceHeld()
-    if (this.#onEnd !== undefined) this.#run(this.#onEnd)
+    if (this.#onEnd !== undefined) this.#run(this.#onEnd, performance.now())
   }
 
-  #run(onEnd: () => void): void {
-    this.#runsSince = performance.now()
+  #run(onEnd: () => void, since: number): void {
+    this.#runsSince = since
     this.#arming = onNextTurn(() => {
       this.#arming = undefined
       this.#timer = setTimeout(onEnd, Math.max(0, this.#leftMs - (performance.now() - this.#runsSince)))

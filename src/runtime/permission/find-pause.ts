@@ -1,11 +1,12 @@
 import type { CallError } from '../../contract/base/errors.ts'
 import type { Registered } from '../../contract/registry.ts'
-import type { Found } from '../state/call-state.ts'
+import type { PartOf } from '../state/part-of.ts'
 import type { CallScope } from '../state/scope.ts'
 
 /** Why a call may not run now, as a person paused it. The work of a job goes on, as what runs does, until it is aborted. */
 export function findPause(
-  { registered, partOf }: Pick<Found, 'partOf'> & { readonly registered: Registered },
+  { source, definition }: Registered,
+  partOf: PartOf | undefined,
   { tenant, session }: CallScope,
 ): CallError | undefined {
   if (partOf?.segment !== undefined) return undefined
@@ -13,7 +14,7 @@ export function findPause(
   return tenant.stops.find({
     tenant: principal.tenant,
     actor: principal.actor,
-    tool: registered.definition.name,
-    source: registered.source,
+    tool: definition.name,
+    source,
   })
 }

@@ -6,7 +6,7 @@ import { callError } from '../../kit/result/call-error.ts'
 import { decodeResult } from '../../kit/result/encode-result.ts'
 import { toolOutput } from '../../kit/result/tool-output.ts'
 import type { CallScope } from '../state/scope.ts'
-import { findOutputIssues } from '../state/output-issues.ts'
+import { findOutputIssues } from '../output/output-issues.ts'
 import { halt, type Approved, type KeptCall, type Replayed, type Halted } from '../state/call-state.ts'
 import { redactError, redactorOf, treatmentOf, treatOutput } from './treatments.ts'
 

@@ -102,13 +102,15 @@ const noSkills = (): readonly LoadedSkill[] => none
 
 /** The same list for as long as nothing changed. */
 function joinSkills(above: () => readonly LoadedSkill[], own: SessionSkills): SessionState['skills'] {
-  let seen: readonly (readonly LoadedSkill[])[] = []
-  let joined: readonly LoadedSkill[] = []
+  let seenAbove = none
+  let seenOwn = none
+  let joined = none
   return () => {
-    const now = [above(), own.list()]
-    if (now.some((list, index) => list !== seen[index])) {
-      seen = now
-      joined = now.flat()
+    const [nowAbove, nowOwn] = [above(), own.list()]
+    if (nowAbove !== seenAbove || nowOwn !== seenOwn) {
+      seenAbove = nowAbove
+      seenOwn = nowOwn
+      joined = [...nowAbove, ...nowOwn]
     }
     return joined
   }

@@ -1,6 +1,7 @@
 import { expectTypeOf, test } from 'vitest'
 import type { Registered } from '../../contract/registry.ts'
-import { advance, restart, type Called, type Found, type Planned } from './call-state.ts'
+import { advance } from './advance.ts'
+import { restart, type Called, type Found, type Planned } from './call-state.ts'
 import { checkInput } from '../call/steps/check-input.ts'
 import { run } from '../call/steps/run.ts'
 import type { CallScope } from './scope.ts'
@@ -18,11 +19,11 @@ export function cannotBeWritten(): void {
   // @ts-expect-error several steps are skipped
   void run(planned, scope)
   // @ts-expect-error a mark is made for a step that the call has not come to
-  advance(called, 'hook', { hookNotes: [] })
+  advance.hook(called, { hookNotes: [] })
   // @ts-expect-error a field of the step is missing
-  advance(called, 'find', { registered })
+  advance.find(called, { registered })
   // @ts-expect-error a field has another type
-  advance(called, 'find', { registered: undefined, asked: {} })
+  advance.find(called, { registered: undefined, asked: {} })
   // @ts-expect-error a call with every field and no mark is none that passed the step
   const forged: Found = { ...called, registered, asked: {} }
   // @ts-expect-error a call that starts anew has passed nothing
@@ -31,7 +32,7 @@ export function cannotBeWritten(): void {
 }
 
 test('a call carries what the steps that it passed added, and their marks', () => {
-  expectTypeOf(advance<'find'>).returns.toEqualTypeOf<Found>()
+  expectTypeOf(advance.find).returns.toEqualTypeOf<Found>()
   expectTypeOf<Planned>().toExtend<Found>()
   expectTypeOf<Found>().not.toExtend<Planned>()
 })

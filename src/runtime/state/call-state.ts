@@ -36,7 +36,7 @@ declare const passed: unique symbol
 type Passed<Step extends StepName> = { readonly [passed]: { readonly [step in Step]: true } }
 
 /** The steps of a call, in order: what each takes, and what it adds to the call. Every end, wherever it happens, is recorded after that. */
-interface Steps {
+export interface Steps {
   find: { takes: Called; adds: { readonly registered: Registered; readonly asked: unknown } }
   'check-input': { takes: Found; adds: InputFields }
   authorise: { takes: CheckedInput; adds: { readonly profile: Profile } }
@@ -57,7 +57,7 @@ interface Steps {
 export type StepName = keyof Steps
 
 /** A call that has passed a step, and every step before it. */
-type After<Step extends StepName> = Steps[Step]['takes'] & Passed<Step> & Steps[Step]['adds']
+export type After<Step extends StepName> = Steps[Step]['takes'] & Passed<Step> & Steps[Step]['adds']
 
 export type Found = After<'find'>
 export type CheckedInput = After<'check-input'>
@@ -287,16 +287,6 @@ export function startCall(call: Call, tick: number, within?: Within): Called {
 }
 
 type Within = Pick<Called, 'signal' | 'place'> & CallerOptions & Partial<Pick<Called, 'waitedMs' | 'refused'>>
-
-/** Takes a call one step further: adds what the step found out, and its mark. */
-export function advance<Step extends StepName>(
-  state: Steps[Step]['takes'],
-  _step: Step,
-  fields: Steps[Step]['adds'],
-): After<Step> {
-  // The one place where a mark is made.
-  return Object.assign(state, fields) as After<Step>
-}
 
 /** Takes a call back to its start, with nothing known of it but how long people took, and their no. */
 export function restart(called: Called): Called {

@@ -31,8 +31,8 @@ export function createPauseBook(
     list: current,
     find(about) {
       try {
-        const pause = current().find((each) => meetsScope(each, about))
-        return pause && toError(pause, about.tool)
+        for (const pause of current()) if (meetsScope(pause, about)) return toError(pause, about.tool)
+        return undefined
       } catch (cause) {
         logError(cause)
         return unreadable(about.tool)

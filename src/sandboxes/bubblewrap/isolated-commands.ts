@@ -62,6 +62,7 @@ function inside(reach: Reach, means: Means | undefined): Reach {
 /** Runs a command: once more in a copy of its roots, if something in it failed because of what an overlay cannot do. */
 async function runCommand(given: Reach, command: Command, isolation: Isolation): Promise<CommandOutcome> {
   requireWriting(given, 'run programs')
+  lookAhead(given, command, isolation)
   await given.swept
   tellLeftBehind(given)
   const means = isolation.require()
@@ -76,6 +77,15 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
     ? await runInCopy(reach, command, { isolation, means, spentMs: outcome.durationMs })
     : undefined
   return again ?? (await holding.settle({ ...outcome, layerInTheWay: true }))
+}
+
+/** Begins to look for what is hidden, which the first command finds done then, and those after it are spared anyway. */
+function lookAhead(reach: Reach, command: Command, isolation: Isolation): void {
+  const { readRoots, writeRoots } = reach.profile
+  const { readOnly, writable } = toProfilePlaces(readRoots, writeRoots)
+  const request = { globs: reach.hidden(), places: [...readOnly, ...writable] }
+  // What fails is looked for anew, and fails the command then.
+  isolation.hidden({ ...request, signals: [command.signal, ...reach.signals()] }).catch(() => {})
 }
 
 /** Runs a program that goes on beside other calls, in a layer from which it lands while it runs. */

@@ -1,4 +1,4 @@
-import { lstatSync, rmSync } from 'node:fs'
+import { lstatSync, readdirSync, rmSync } from 'node:fs'
 import { readdir, realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -34,6 +34,28 @@ export async function sweepLeftovers(): Promise<void> {
     const sweeping = swept.get(folder) ?? sweep(folder).catch(() => {})
     swept.set(folder, sweeping)
     await sweeping
+  }
+}
+
+/** Does the same once more, for a process that runs several commands: other processes may have been killed since the one before. */
+export async function sweepAgain(): Promise<void> {
+  // Twice, as a note that another process takes may be missing in one look.
+  if ([tmpdir(), notesFolder, notesFolder].every((folder) => isQuiet(folder))) return
+  swept.clear()
+  await sweepLeftovers()
+}
+
+/** Whether all that processes wrote in a folder is of processes that run, and no process does what a note there asks for. */
+function isQuiet(folder: string): boolean {
+  try {
+    return readdirSync(folder).every((name) => {
+      if (!name.startsWith('handrail-')) return true
+      const path = join(folder, name)
+      const mark = markOfNote(path) ?? ownName.exec(name)?.[1]
+      return mark === undefined || (isRunning(mark) && !isTaken(path) && !isTakenLanding(path))
+    })
+  } catch {
+    return true
   }
 }
 

@@ -167,8 +167,16 @@ function isOne(wanted: number | undefined): (codePoint: number) => boolean {
   return (codePoint) => codePoint === wanted
 }
 
+const isThere = 1
+const isMissing = 2
+
 /** Asks the built-in engine about one character, so that classes and properties mean exactly what they do there. */
 function isIn(set: RegExp): (codePoint: number) => boolean {
-  const ascii = Uint8Array.from({ length: 128 }, (_, code) => Number(set.test(String.fromCodePoint(code))))
-  return (codePoint) => (codePoint < 128 ? ascii[codePoint] === 1 : set.test(String.fromCodePoint(codePoint)))
+  // Of ASCII it is asked once, when the character is met first: most patterns of a start meet no text.
+  const ascii = new Uint8Array(128)
+  return (codePoint) => {
+    if (codePoint >= ascii.length) return set.test(String.fromCodePoint(codePoint))
+    ascii[codePoint] ||= set.test(String.fromCodePoint(codePoint)) ? isThere : isMissing
+    return ascii[codePoint] === isThere
+  }
 }

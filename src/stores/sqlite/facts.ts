@@ -49,10 +49,10 @@ export function createFacts({ db, writes, condition }: FactsOptions): Facts {
       }
     },
     version() {
-      // Calls that start beside each other ask once. What is heard of another process is heard later.
+      // What follows from one event asks once, over all of its promises. What is heard of another process is an event of its own.
       if (isFresh) return version
       isFresh = true
-      queueMicrotask(() => (isFresh = false))
+      process.nextTick(() => (isFresh = false))
       const now = dataVersion.get()?.['data_version']
       if (now === seen) return version
       version = log.version()

@@ -1,7 +1,7 @@
 import { readServers, requireSound, secretsOf } from '../../../compose/servers/mcp-file.ts'
 import type { JsonObject } from '../../../contract/base/json.ts'
 import { nearestNames } from '../../../kit/text/nearest-names.ts'
-import { findLiteralSecrets } from '../../../mcp/upstream/find-literal-secrets.ts'
+import { findWrittenSecrets } from '../../../mcp/upstream/find-literal-secrets.ts'
 import { readText } from '../../arguments/caller.ts'
 import type { CommandLine } from '../../base/command.ts'
 import { exitCodes } from '../../base/exit-codes.ts'
@@ -31,12 +31,10 @@ export const addVerb: ToolsVerb = {
       throw new UsageError(
         `"${mcp}" has a server "${showLine(name)}" already. To take it out: handrail mcp remove ${showLine(name)}`,
       )
-    const [sound] = requireSound(name, withSecrets(pasted)).servers
-    if (sound === undefined) throw new Error('What is sound is a server.')
+    requireSound(name, withSecrets(pasted))
     const entry = given.options['try'] === true ? await tryEntry(pasted, places) : (pasted.entry ?? {})
-    const [server] = requireSound(name, entry).servers
-    const literal = server === undefined ? [] : findLiteralSecrets(server)
-    if (literal.length > 0) {
+    requireSound(name, entry)
+    if (findWrittenSecrets(entry).length > 0) {
       const advice = `${showLine(name)}: a secret stands in this entry as it is. Put \${NAME} in its place, which is the environment variable of that name (--env NAME), so that the file has none`
       if (given.options['keep-secrets'] !== true)
         throw new UsageError(`${advice}; or add --keep-secrets. Nothing was changed.`)

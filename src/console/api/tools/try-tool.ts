@@ -1,14 +1,12 @@
-import { createHash } from 'node:crypto'
 import type { ApprovalAnswer } from '../../../contract/approval.ts'
 import type { ToolResult } from '../../../contract/base/result.ts'
 import type { Session } from '../../../contract/runtime.ts'
 import type { FromSchema } from '../../../define/infer-input.ts'
-import { isId } from '../../../kit/match/is-id.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
+import { toCallingActor } from '../../../kit/names/calling-actor.ts'
 import { endpoint, type Asked, type Endpoint } from '../../base/endpoint.ts'
 import { ofTenant } from '../../base/read-query.ts'
 import { refusingSetup } from '../../base/refusing-setup.ts'
-import type { Visitor } from '../../base/roles.ts'
 import { toJsonObject } from '../../base/to-json-object.ts'
 import { findTool } from './tools.ts'
 
@@ -134,7 +132,7 @@ async function openTrial(asked: Asked) {
   const found = findTool(asked)
   if (found instanceof Response) return found
   const { input } = asked.body
-  const actor = toActor(asked.visitor)
+  const actor = toCallingActor(asked.visitor.actor)
   return refusingSetup(() => {
     const session = asked.parts.runtime.session({ tenant: found.tenant, actor, approve: askOthers })
     return {
@@ -149,13 +147,6 @@ async function openTrial(asked: Asked) {
 /** Leaves the question to those who may answer it in the inbox, the visitor among them. */
 function askOthers(): Promise<ApprovalAnswer> {
   return Promise.withResolvers<ApprovalAnswer>().promise
-}
-
-/** The visitor as an actor of calls. The name of a login is none: it is written in the letters that actors have, and told apart by its digest. */
-function toActor({ actor }: Visitor): string {
-  if (isId(actor)) return actor
-  const letters = actor.replaceAll(/^[^A-Za-z0-9_]+|[^A-Za-z0-9_.@-]+/g, '_').slice(0, 100)
-  return `${letters}-${createHash('sha256').update(actor).digest('hex').slice(0, 16)}`
 }
 
 async function runToEnd(session: Session, tool: string, input: object): Promise<ToolResult> {

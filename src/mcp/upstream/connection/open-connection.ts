@@ -110,9 +110,10 @@ type Mode = 'legacy' | 'auto' | { readonly pin: string }
 async function connect(options: ConnectionOptions, mode: Mode): Promise<Connection> {
   const { timeoutMs, signal, end } = options
   const log = options.newLog()
-  const sdk = await import('@modelcontextprotocol/client')
+  const program = await beginProgram(options, log)
+  const sdk = await loadSdk(program)
   const plain = createPlainRequests(sdk, (message) => transport.send(message))
-  const { transport, release } = await openTransport(options, { sdk, log, plain })
+  const { transport, release } = program ?? openWeb(options, { sdk, plain })
   const ending = new AbortController()
   let isOpen = false
   const settings: ClientOptions = {
@@ -214,18 +215,39 @@ function attend(client: Client, end: DirectClient): void {
 
 type Sdk = typeof SdkModule
 
-async function openTransport(
-  options: ConnectionOptions,
-  { sdk, log, plain }: { sdk: Sdk; log: ServerLog; plain: PlainRequests },
-): Promise<{ transport: Transport; release: () => Promise<void> }> {
-  const { server, host, tenant, login, isAnonymous = false } = options
-  const { transport } = server
-  const flow = createFlow()
-  if (transport.kind === 'stdio') {
-    const request = await toRequest(options, transport)
-    const program = new ProgramTransport({ programs: host.programs, request, flow, log })
-    return { transport: program, release: async () => {} }
+interface OpenTransport {
+  readonly transport: Transport
+  readonly release: () => Promise<void>
+}
+
+/** The program of a server, which runs; undefined if the server is on the web. */
+async function beginProgram(options: ConnectionOptions, log: ServerLog): Promise<OpenTransport | undefined> {
+  const { transport } = options.server
+  if (transport.kind !== 'stdio') return undefined
+  const { programs } = options.host
+  const request = await toRequest(options, transport)
+  options.signal.throwIfAborted()
+  const program = new ProgramTransport({ programs, request, flow: createFlow(), log })
+  await program.begin()
+  return { transport: program, release: async () => {} }
+}
+
+/** What speaks with a server takes a while to load the first time, in which its program gets ready. */
+async function loadSdk(program: OpenTransport | undefined): Promise<Sdk> {
+  try {
+    return await import('@modelcontextprotocol/client')
+  } catch (error) {
+    await program?.transport.close()
+    throw error
   }
+}
+
+function openWeb(
+  { server, host, tenant, login, isAnonymous = false }: ConnectionOptions,
+  { sdk, plain }: { sdk: Sdk; plain: PlainRequests },
+): OpenTransport {
+  const { transport } = server
+  if (transport.kind !== 'http') throw new Error(`The server "${server.name}" is not on the web.`)
   const origin = host.web.reach(transport.url)
   const request = login?.over(origin.request, { isAnonymous }) ?? origin.request
   const web = new sdk.StreamableHTTPClientTransport(new URL(transport.url), {

@@ -31,7 +31,10 @@ export class ProgramTransport implements Transport {
   readonly stderr = null
   readonly pid = null
   readonly #options: ProgramTransportOptions
+  #opening: Promise<LongProgram> | undefined
   #program: LongProgram | undefined
+  /** What it said before anybody listened. */
+  #early = ''
   readonly #write = createJoinedWriter(async (text) => this.#program?.write(text))
   #line = ''
   #closed = false
@@ -40,18 +43,38 @@ export class ProgramTransport implements Transport {
     this.#options = options
   }
 
+  /** Starts the program, which is not listened to yet. Resolves also if that fails, as `start` then rejects. */
+  async begin(): Promise<void> {
+    await this.#open().catch(() => {})
+  }
+
   async start(): Promise<void> {
-    const { programs, request, log } = this.#options
-    const program = await programs.open(request, {
-      onStdout: (text) => this.#receive(text),
-      onStderr: (text) => log.add(text),
-      onRefused: (host) => log.addRefused(host),
-    })
+    const { log } = this.#options
+    const program = await this.#open()
     if (this.#closed) return program.end()
     this.#program = program
+    const early = this.#early
+    this.#early = ''
+    this.#receive(early)
     void program.ended.then((end) => {
       if (!this.#closed) log.end(describeEnd(end))
       return this.close()
+    })
+  }
+
+  #open(): Promise<LongProgram> {
+    return (this.#opening ??= this.#startProgram())
+  }
+
+  async #startProgram(): Promise<LongProgram> {
+    const { programs, request, log } = this.#options
+    return programs.open(request, {
+      onStdout: (text) => {
+        if (this.#program === undefined) this.#early += text
+        else this.#receive(text)
+      },
+      onStderr: (text) => log.add(text),
+      onRefused: (host) => log.addRefused(host),
     })
   }
 
@@ -70,7 +93,8 @@ export class ProgramTransport implements Transport {
     if (this.#closed) return
     this.#closed = true
     this.onclose?.()
-    await this.#program?.end()
+    const program = this.#program ?? (await this.#opening?.catch(() => undefined))
+    await program?.end()
   }
 
   #receive(text: string): void {

@@ -11,8 +11,8 @@ import { takeKey } from '../../record/keyed-calls.ts'
 import type { Slot } from '../../state/slots.ts'
 import { findPause } from '../../permission/find-pause.ts'
 import { takeSlot } from '../../limits/take-slot.ts'
+import { advance } from '../../state/advance.ts'
 import {
-  advance,
   halt,
   type again,
   type Admitted,
@@ -36,7 +36,7 @@ type MayRun = Admitted | Replayed | Halted | typeof again
 export function admit(approved: Approved, scope: CallScope): MayRun | Promise<MayRun> {
   scope.tenant.observer?.enters(approved.call, 'admit')
   if (approved.kept !== undefined) {
-    const paused = findPause(approved, scope)
+    const paused = findPause(approved.registered, approved.partOf, scope)
     return paused === undefined ? giveKept(approved.kept, approved, scope) : halt('admit', approved, paused)
   }
   const slot = takeSlot(approved, scope)
@@ -64,7 +64,7 @@ function takeRest(approved: Approved, slot: Slot | CallError, scope: CallScope):
 function findLateNo(approved: Approved, scope: CallScope): CallError | undefined {
   const { approval, registered } = approved
   const { tenant, session } = scope
-  const paused = findPause(approved, scope)
+  const paused = findPause(approved.registered, approved.partOf, scope)
   if (paused !== undefined) return paused
   const { name, permission } = registered.definition
   if (approval !== undefined && tenant.tick() > approval.expiresAt) return stale(name)
@@ -134,7 +134,7 @@ function started(
       summary: `${name} started`,
     })
   }
-  return advance(approved, 'admit', {
+  return advance.admit(approved, {
     startedAt,
     startTick: tenant.tick(),
     waitedMs: 0,

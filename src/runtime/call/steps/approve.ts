@@ -30,8 +30,8 @@ import { whoIsAsked } from '../../permission/who-is-asked.ts'
 import { findApprovedLeg } from '../../parts/find-approved-leg.ts'
 import { wasApproved } from '../../record/kept-call.ts'
 import type { KeptQuestion } from '../../state/approval-book.ts'
+import { advance } from '../../state/advance.ts'
 import {
-  advance,
   halt,
   type Approved,
   type Halted,
@@ -52,14 +52,14 @@ import { previewDigest } from './plan.ts'
  */
 export function approve(hooked: Hooked, scope: CallScope): Asking | Promise<Asking> {
   const { decision } = hooked
-  if (decision.effect === 'allow') return advance(hooked, 'approve', unaskedYes(hooked, hooked.consent))
+  if (decision.effect === 'allow') return advance.approve(hooked, unaskedYes(hooked, hooked.consent))
   const earlier =
     answeredBefore(hooked, scope) ??
     answeredWithWhole(hooked, scope) ??
     findApprovedLeg(hooked, previewDigest(hooked.plan, scope.tenant), scope)
   return earlier === undefined
     ? approveByPerson(hooked, scope)
-    : advance(hooked, 'approve', unaskedYes(hooked, earlier))
+    : advance.approve(hooked, unaskedYes(hooked, earlier))
 }
 
 /** What becomes of a call that may ask. */
@@ -128,7 +128,7 @@ function runFirst(hooked: Hooked, { session }: CallScope): Approved {
     tool: name,
     summary: `${name} runs with what it changes held back, and the person is asked when it has ended`,
   })
-  return advance(hooked, 'approve', { approval: undefined, deferred: true, use: undefined, plan, consent })
+  return advance.approve(hooked, { approval: undefined, deferred: true, use: undefined, plan, consent })
 }
 
 async function askNow(
@@ -155,7 +155,7 @@ async function askNow(
     return { ...halt('approve', hooked, abortedWhileAsked(name, ended)), use: answer.use }
   if (now === undefined || !isSame(binding, bind(hooked, now, scope)))
     return { ...halt('approve', hooked, stale(name)), use: answer.use }
-  return advance(hooked, 'approve', toYes({ ...answer, binding, plan: now }, hooked, scope))
+  return advance.approve(hooked, toYes({ ...answer, binding, plan: now }, hooked, scope))
 }
 
 /** What a yes adds to its call. A yes for the session counts once the call has begun. */
@@ -203,9 +203,8 @@ function goOn(
   if (answer !== undefined) hooked.answer = { ...toPersonAnswer(answer, hooked, scope), id: approval.id }
   if (answer === undefined || answer.decision === 'deny')
     return { ...halt('approve', hooked, refusal(asked, answer, scope)), use }
-  return advance(
+  return advance.approve(
     hooked,
-    'approve',
     toYes({ decision: answer.decision, use, binding, plan: hooked.plan }, hooked, scope),
   )
 }

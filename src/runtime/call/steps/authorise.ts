@@ -6,7 +6,8 @@ import { callError } from '../../../kit/result/call-error.ts'
 import { toolUrn } from '../../../kit/match/urn.ts'
 import { authoriseUse, type Refusal } from '../../permission/authorise-use.ts'
 import { profileOf } from '../../permission/profile-of.ts'
-import { advance, halt, type Authorised, type CheckedInput, type Halted } from '../../state/call-state.ts'
+import { advance } from '../../state/advance.ts'
+import { halt, type Authorised, type CheckedInput, type Halted } from '../../state/call-state.ts'
 import type { CallScope, SessionState } from '../../state/scope.ts'
 import { countRepeat, countRepeats } from '../../limits/repeats.ts'
 
@@ -48,7 +49,7 @@ function settle(checked: CheckedInput, refused: Refusal | undefined, scope: Call
   const { definition } = checked.registered
   if (refused !== undefined)
     return halt('authorise', { ...checked, decision: refused.decision }, refused.error)
-  return advance(checked, 'authorise', { profile: profileOf(definition, scope) })
+  return advance.authorise(checked, { profile: profileOf(definition, scope) })
 }
 
 function askDecisionPoints(

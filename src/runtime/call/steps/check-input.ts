@@ -4,7 +4,8 @@ import { canonicalJson } from '../../../kit/json/canonical-json.ts'
 import { copyJson } from '../../../kit/json/copy-json.ts'
 import { digest } from '../../../kit/json/digest.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
-import { advance, halt, type CheckedInput, type Found, type Halted } from '../../state/call-state.ts'
+import { advance } from '../../state/advance.ts'
+import { halt, type CheckedInput, type Found, type Halted } from '../../state/call-state.ts'
 import type { CallScope } from '../../state/scope.ts'
 import { readKey } from './read-key.ts'
 import { describeIssues, toDecodeError } from './to-decode-error.ts'
@@ -69,7 +70,7 @@ export function checkInput(found: Found, scope: CallScope): CheckedInput | Halte
   const shownText = tenant.redactor.text(
     treatment === undefined ? saidText : canonicalJson(treatment.input(input)),
   )
-  return advance(found, 'check-input', {
+  return advance['check-input'](found, {
     input,
     decoded,
     repairs: checked.repairs,

@@ -12,8 +12,9 @@ import { describeMedia, hasMedia } from '../../output/describe-media.ts'
 import { fitOutput } from '../../output/fit-output.ts'
 import { keepWholes } from '../../output/keep-wholes.ts'
 import { exceedsMedia, limitMedia } from '../../output/limit-media.ts'
-import { findOutputIssues } from '../../state/output-issues.ts'
-import { advance, type CheckedOutput, type Output, type Ran, type Halted } from '../../state/call-state.ts'
+import { findOutputIssues } from '../../output/output-issues.ts'
+import { advance } from '../../state/advance.ts'
+import { type CheckedOutput, type Output, type Ran, type Halted } from '../../state/call-state.ts'
 import { readOutput, type Malformed } from '../../output/read-output.ts'
 import type { CallScope } from '../../state/scope.ts'
 import { toCallError } from '../../state/to-call-error.ts'
@@ -51,7 +52,7 @@ export function checkOutput(
   if ('code' in treated) return fail(ran, treated)
   const dataText =
     treatment === undefined && ran.aborted === undefined ? findCleanText(given, size, scope) : undefined
-  if (dataText !== undefined) return advance(ran, 'check-output', { output: toPlain(given, dataText) })
+  if (dataText !== undefined) return advance['check-output'](ran, { output: toPlain(given, dataText) })
   const output = clean(treated.output, scope)
   if (size > scope.tenant.limits.inlineBytes || hasMedia(output))
     return finish(ran, { output, metadata: treated.metadata }, scope)
@@ -59,18 +60,18 @@ export function checkOutput(
 }
 
 /** The text of the data of a tool that gave nothing else, if that fits and no secret can be in it: one look finds nearly all results. */
-function findCleanText({ data, content, ...rest }: ToolOutput, size: number, { tenant }: CallScope) {
-  const [block] = content
+function findCleanText(output: ToolOutput, size: number, { tenant }: CallScope): string | undefined {
+  const { data, content, summary, artifacts, error, metadata } = output
+  const block = content[0]
   const showsData = content.length === 1 && block?.type === 'json' && block.json === data
   if (data === undefined || !showsData || size > tenant.limits.inlineBytes) return undefined
-  if (Object.values(rest).some((each) => each !== undefined)) return undefined
+  if ((summary ?? artifacts ?? error ?? metadata) !== undefined) return undefined
   const text = JSON.stringify(data)
   return tenant.redactor.mayHold(text) ? undefined : text
 }
 
 function toPlain({ content, data }: ToolOutput, dataText: string): Output {
-  const output = { content, data, dataText, summary: '', artifacts: noArtifacts, error: undefined }
-  return { ...output, metadata: {} }
+  return { content, data, dataText, summary: '', artifacts: noArtifacts, error: undefined, metadata: {} }
 }
 
 /** With its data as the tool wants it to go back. */
@@ -216,7 +217,7 @@ function toChecked(ran: Ran, { output: clean, metadata: known }: Treated): Check
     error,
     metadata,
   }
-  return advance(ran, 'check-output', { output })
+  return advance['check-output'](ran, { output })
 }
 
 const noArtifacts: readonly Artifact[] = []

@@ -6,7 +6,8 @@ import { copyJson } from '../../../kit/json/copy-json.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { withoutStop } from '../../../kit/text/without-stop.ts'
 import { nearestNames } from '../../../kit/text/nearest-names.ts'
-import { advance, halt, type Called, type Found, type Halted } from '../../state/call-state.ts'
+import { advance } from '../../state/advance.ts'
+import { halt, type Called, type Found, type Halted } from '../../state/call-state.ts'
 import type { CallScope } from '../../state/scope.ts'
 import { MalformedCall } from './take-input.ts'
 import { describeIssues, toDecodeError } from './to-decode-error.ts'
@@ -36,7 +37,7 @@ export function find(called: Called, scope: CallScope): Found | Halted {
       excludedTool(registered, { exclusion, status: scope.session.status(registered) }, scope),
     )
 
-  const paused = findPause({ ...called, registered }, scope)
+  const paused = findPause(registered, called.partOf, scope)
   if (paused !== undefined) return halt('find', { ...called, registered }, paused)
 
   if (call.input instanceof MalformedCall) return halt('find', { ...called, registered }, call.input.error)
@@ -52,7 +53,7 @@ export function find(called: Called, scope: CallScope): Found | Halted {
   }
   const compatible =
     call.presentation === 'compatible' ? presentationNamed(call.tool, registered.tool.compatible) : undefined
-  if (compatible === undefined) return advance(called, 'find', { registered, asked })
+  if (compatible === undefined) return advance.find(called, { registered, asked })
 
   const shaped = scope.tenant.checker.check(compatible.inputSchema, asked)
   if (!shaped.ok) {
@@ -65,9 +66,9 @@ export function find(called: Called, scope: CallScope): Found | Halted {
       }),
     )
   }
-  if (!isPlainObject(shaped.value)) return advance(called, 'find', { registered, asked: shaped.value })
+  if (!isPlainObject(shaped.value)) return advance.find(called, { registered, asked: shaped.value })
   try {
-    return advance(called, 'find', { registered, asked: copyJson(compatible.toCanonical(shaped.value)) })
+    return advance.find(called, { registered, asked: copyJson(compatible.toCanonical(shaped.value)) })
   } catch (error) {
     return halt(
       'find',

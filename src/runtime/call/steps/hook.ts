@@ -5,14 +5,8 @@ import { copyJson } from '../../../kit/json/copy-json.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { messageOf } from '../../../kit/text/message-of.ts'
 import { meetsPatterns } from '../../../kit/match/match-pattern.ts'
-import {
-  advance,
-  halt,
-  type CheckedInput,
-  type Hooked,
-  type Planned,
-  type Halted,
-} from '../../state/call-state.ts'
+import { advance } from '../../state/advance.ts'
+import { halt, type CheckedInput, type Hooked, type Planned, type Halted } from '../../state/call-state.ts'
 import type { CallScope } from '../../state/scope.ts'
 import { withinTime } from '../../../kit/time/within-time.ts'
 
@@ -26,7 +20,7 @@ export function askHooks(
   preflight = false,
 ): Hooked | Promise<Hooked | Halted> {
   return scope.tenant.hooks.before.length === 0
-    ? advance(planned, 'hook', { hookNotes: noNotes })
+    ? advance.hook(planned, { hookNotes: noNotes })
     : askEach(planned, scope, preflight)
 }
 
@@ -50,7 +44,7 @@ async function askEach(planned: Planned, scope: CallScope, preflight: boolean): 
     }
     notes.push(...answer.notes)
   }
-  return advance(planned, 'hook', { hookNotes: notes })
+  return advance.hook(planned, { hookNotes: notes })
 }
 
 /** Whole names and tags only: a pattern `Write` never hits `TodoWrite`. */

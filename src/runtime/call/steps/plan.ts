@@ -12,9 +12,9 @@ import type { ConsentBook, ConsentUse } from '../../state/consent-book.ts'
 import { covers, endOf, holds, isForThisTool } from '../../permission/consents.ts'
 import type { TurnPlace } from '../../state/turn-place.ts'
 import { isDecidedAlike } from '../../record/kept-call.ts'
+import { advance } from '../../state/advance.ts'
 import {
   isHalted,
-  advance,
   halt,
   type KeptCall,
   type Planned,
@@ -147,7 +147,7 @@ function decideOn(
   })
   const consent =
     decision.layer === 'session-approval' || decision.layer === 'consent' ? answered.consent : undefined
-  const state = advance(recalled, 'plan', {
+  const state = advance.plan(recalled, {
     plan: planned,
     decision,
     consent,

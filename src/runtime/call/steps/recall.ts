@@ -15,15 +15,8 @@ import {
   type Failed,
   type Keyed,
 } from '../../record/keyed-calls.ts'
-import {
-  advance,
-  again,
-  isHalted,
-  halt,
-  type Authorised,
-  type Recalled,
-  type Halted,
-} from '../../state/call-state.ts'
+import { advance } from '../../state/advance.ts'
+import { again, isHalted, halt, type Authorised, type Recalled, type Halted } from '../../state/call-state.ts'
 import { createRunWatch } from '../../limits/run-watch.ts'
 import type { RunningCall } from '../../state/running-calls.ts'
 import { findExceeded } from './authorise.ts'
@@ -57,7 +50,7 @@ export function recallForPreflight(authorised: Authorised, scope: CallScope): Re
   const held = findHeld(authorised, toUse(authorised, scope), scope)
   if (held === undefined) return withinCounts(authorised, scope)
   return held.state === 'running'
-    ? advance(authorised, 'recall', { kept: undefined })
+    ? advance.recall(authorised, { kept: undefined })
     : settle(authorised, held, scope)
 }
 
@@ -65,7 +58,7 @@ export function recallForPreflight(authorised: Authorised, scope: CallScope): Re
 function withinCounts(authorised: Authorised, scope: CallScope): Recalled | Halted {
   const over = findExceeded(authorised, scope)
   return over === undefined
-    ? advance(authorised, 'recall', { kept: undefined })
+    ? advance.recall(authorised, { kept: undefined })
     : halt('authorise', authorised, over)
 }
 
@@ -80,7 +73,7 @@ function settle(
       if (isInAnotherTree(kept, scope)) return halt('authorise', keyed, otherTreeError(held.call))
       return isOfAnother(kept, keyed)
         ? halt('authorise', keyed, otherToolError(held.call, keyed))
-        : advance(keyed, 'recall', { kept })
+        : advance.recall(keyed, { kept })
     }
     case 'failed':
       return halt('authorise', keyed, held.error)

@@ -4,14 +4,8 @@ import { callError } from '../../../kit/result/call-error.ts'
 import { toolOutput } from '../../../kit/result/tool-output.ts'
 import { showDuration } from '../../../kit/time/show-duration.ts'
 import { createCallContext, explainThrown } from './call-context.ts'
-import {
-  advance,
-  halt,
-  type AbortedRun,
-  type Admitted,
-  type Ran,
-  type Halted,
-} from '../../state/call-state.ts'
+import { advance } from '../../state/advance.ts'
+import { halt, type AbortedRun, type Admitted, type Ran, type Halted } from '../../state/call-state.ts'
 import type { CallScope } from '../../state/scope.ts'
 import { createRunWatch, type RunEnd, type RunWatch } from '../../limits/run-watch.ts'
 import { toApprovedError, toCallError } from '../../state/to-call-error.ts'
@@ -37,29 +31,25 @@ export function run(admitted: Admitted, scope: CallScope): Ran | Halted | Promis
     slot.free()
     throw error
   }
-  const spentMs = performance.now() - begunAt
-  if (returned instanceof Promise) return follow(admitted, { returned, spentMs, watch, scope, context })
+  if (returned instanceof Promise) return follow(admitted, { returned, begunAt, watch, scope, context })
   watch.answer()
   slot.free()
-  const isLate = spentMs > admitted.allowance.timeoutMs
+  const isLate = performance.now() - begunAt > admitted.allowance.timeoutMs
   return toRan(admitted, returned, isLate ? tooLate(returned, admitted) : undefined)
 }
 
 function startTool(admitted: Admitted, { tenant }: CallScope, context: ToolContext): unknown {
-  const { tool } = admitted.registered
   const { observer } = tenant
-  const segment = admitted.partOf?.segment
-  const run = () => (segment === undefined ? tool.run(admitted.decoded, context) : segment.run(context))
-  const start = () => callTool(run, context)
-  return metered(
-    admitted.budget?.meter,
-    observer === undefined ? start : () => observer.within(admitted.call, start),
-  )
+  const meter = admitted.budget?.meter
+  // Most calls have neither.
+  if (observer === undefined && meter === undefined) return callTool(admitted, context)
+  const start = () => callTool(admitted, context)
+  const observed = observer === undefined ? start : () => observer.within(admitted.call, start)
+  return meter === undefined ? observed() : metered(meter, observed)
 }
 
 /** Counts the CPU time of what a tool does before it first waits; what it does later cannot be told from other calls. */
-function metered(meter: { cpuMs: number } | undefined, start: () => unknown): unknown {
-  if (meter === undefined) return start()
+function metered(meter: { cpuMs: number }, start: () => unknown): unknown {
   const before = process.threadCpuUsage()
   const returned = start()
   const { user, system } = process.threadCpuUsage(before)
@@ -75,9 +65,10 @@ class Thrown {
   }
 }
 
-function callTool(start: () => unknown, context: ToolContext): unknown {
+function callTool({ registered, partOf, decoded }: Admitted, context: ToolContext): unknown {
+  const segment = partOf?.segment
   try {
-    const returned = start()
+    const returned = segment === undefined ? registered.tool.run(decoded, context) : segment.run(context)
     if (isPlainPromise(returned)) return returned
     return isThenable(returned) ? awaitTool(returned) : returned
   } catch (error) {
@@ -101,22 +92,20 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 
 interface Following {
   readonly returned: Promise<unknown>
-  readonly spentMs: number
+  readonly begunAt: number
   readonly watch: RunWatch
   readonly scope: CallScope
   readonly context: ToolContext
 }
 
 function follow(admitted: Admitted, about: Following): Promise<Ran | Halted> {
-  const { returned, spentMs, watch, context } = about
-  const leftMs = admitted.allowance.timeoutMs - spentMs
+  const { returned, begunAt, watch, context } = about
   const ended = (value: unknown): Ran | Halted => {
     watch.answer()
     free(admitted, watch)
-    const isLate = leftMs < 0 || watch.ended !== undefined
-    return toRan(admitted, value, isLate ? tooLate(value, admitted) : undefined)
+    return toRan(admitted, value, watch.ended === undefined ? undefined : tooLate(value, admitted))
   }
-  return watch.firstOf(returned, Math.max(0, leftMs)).then(
+  return watch.firstOf(returned, admitted.allowance.timeoutMs, begunAt).then(
     (first) => (first === 'ended' ? followEnd(admitted, about) : ended(first.value)),
     (error: unknown) => ended(new Thrown(explainThrown(error, context))),
   )
@@ -165,12 +154,12 @@ async function orThrown(
 function toRan(admitted: Admitted, value: unknown, aborted: AbortedRun | undefined): Ran | Halted {
   if (!(value instanceof Thrown)) {
     const returned = isUnpermitted(admitted) ? toolOutput({ error: neverAsked(admitted) }) : value
-    return advance(admitted, 'run', { returned, aborted })
+    return advance.run(admitted, { returned, aborted })
   }
   const toError = admitted.approval === undefined ? toCallError : toApprovedError
   const thrown = toError(value.error, admitted.registered.definition.name)
   const error = aborted === undefined || tellsEnd(thrown, aborted) ? thrown : aborted.error
-  return advance(admitted, 'run', { returned: toolOutput({ error }), aborted })
+  return advance.run(admitted, { returned: toolOutput({ error }), aborted })
 }
 
 /** Whether a tool that was told to end says so itself, and why it was. */

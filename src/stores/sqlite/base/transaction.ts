@@ -1,11 +1,22 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+
+/** Compiled once for a connection, as each call needs them twice. */
+const words = new WeakMap<DatabaseSync, { begin: StatementSync; commit: StatementSync }>()
+
+function wordsOf(db: DatabaseSync): { begin: StatementSync; commit: StatementSync } {
+  let found = words.get(db)
+  if (found === undefined)
+    words.set(db, (found = { begin: db.prepare('BEGIN IMMEDIATE'), commit: db.prepare('COMMIT') }))
+  return found
+}
 
 /** Does the work in one transaction that holds the write lock from its start. What it throws undoes everything. */
 export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
-  db.exec('BEGIN IMMEDIATE')
+  const { begin, commit } = wordsOf(db)
+  begin.run()
   try {
     const result = work()
-    db.exec('COMMIT')
+    commit.run()
     return result
   } catch (error) {
     // Some failures, such as a full disk, have ended the transaction already.

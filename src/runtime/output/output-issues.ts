@@ -1,6 +1,6 @@
 import type { Issue, Json } from '../../contract/base/json.ts'
 import type { JsonSchema } from '../../contract/base/schema.ts'
-import type { CallScope } from './scope.ts'
+import type { CallScope } from '../state/scope.ts'
 
 /** What keeps data from fitting an output schema; nothing if there is none. */
 export function findOutputIssues(

@@ -1,7 +1,9 @@
 // Asks a running "handrail serve" to answer the hook of an agent. Plain JavaScript on what every Node has, as it decides how quick a hook is: so it
-// takes what is built in without an import, which would make a module of it, and uses no stream where a plain read does.
-const { lstatSync, readSync, writeSync } = await load('node:fs')
-const { isAbsolute, join, resolve } = await load('node:path')
+// uses no stream where a plain read does.
+const { readSync, writeSync } = require('node:fs')
+
+const form = 2
+
 /** The server itself answers before that. */
 const longestMs = 24_000
 
@@ -11,10 +13,8 @@ const maxBytes = 33 * 1024 * 1024
 const variables = ['HANDRAIL_PROJECT', 'CLAUDE_PROJECT_DIR', 'GEMINI_PROJECT_DIR', 'CURSOR_PROJECT_DIR']
 
 /** The exit code if a server answered; else what was read of standard input, for the command itself to go on with. */
-export async function askServer(argv) {
-  const path = await findSocket(argv)
-  if (path === undefined) return { read: [] }
-  const { connect } = await load('node:net')
+async function askAboutHook(path, argv) {
+  const { connect } = require('node:net')
   const socket = await open(connect({ path, allowHalfOpen: true }))
   if (socket === undefined) return { read: [] }
   const read = []
@@ -23,7 +23,7 @@ export async function askServer(argv) {
     const env = Object.fromEntries(
       variables.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
     )
-    socket.write(`${JSON.stringify({ form: 1, argv, cwd: process.cwd(), env })}\n`)
+    socket.write(`${JSON.stringify({ form, argv, cwd: process.cwd(), env })}\n`)
     let bytes = 0
     for await (const piece of readInput()) {
       read.push(piece)
@@ -44,31 +44,6 @@ export async function askServer(argv) {
   }
 }
 
-/** The socket in the home folder, if it and the folder are this person's alone. */
-async function findSocket(argv) {
-  if (process.platform === 'win32') return undefined
-  const home = await findHome(argv)
-  if (home === undefined) return undefined
-  const path = join(home, 'hooks.sock')
-  try {
-    const own = process.getuid()
-    const [folder, socket] = [lstatSync(home), lstatSync(path)]
-    const isOwn = (stat, others) => stat.uid === own && (stat.mode & others) === 0
-    return socket.isSocket() && isOwn(socket, 0o077) && folder.isDirectory() && isOwn(folder, 0o022)
-      ? path
-      : undefined
-  } catch {
-    return undefined
-  }
-}
-
-async function findHome(argv) {
-  const at = argv.findIndex((word) => word === '--home' || word.startsWith('--home='))
-  if (at >= 0) return resolve(argv[at].slice('--home='.length) || argv[at + 1] || '.')
-  const named = process.env.HANDRAIL_HOME || join((await load('node:os')).homedir(), '.handrail')
-  return isAbsolute(named) ? named : undefined
-}
-
 function open(socket) {
   return new Promise((done) => {
     socket.once('connect', () => done(socket))
@@ -80,7 +55,8 @@ function collect(socket) {
   const reply = new Promise((done, fail) => {
     let text = ''
     socket.setEncoding('utf8').on('data', (piece) => (text += piece))
-    socket.on('end', () => done(text))
+    // The first line is for who asks for more than a decision.
+    socket.on('end', () => done(text.slice(text.indexOf('\n'))))
     socket.on('error', fail)
     socket.on('close', () => fail(new Error('closed')))
     socket.setTimeout(longestMs, () => fail(new Error('late')))
@@ -117,7 +93,4 @@ function print(text) {
   }
 }
 
-/** A module of Node. Of those that an old Node has no other way to, an import. */
-async function load(name) {
-  return process.getBuiltinModule?.(name) ?? import(name)
-}
+module.exports = { askAboutHook }

@@ -18,11 +18,11 @@ const { dirname, join, resolve } = builtin('node:path')
 const { createRequire } = builtin('node:module')
 const { Script } = builtin('node:vm')
 
-const folder = resolve(import.meta.dirname, '..', 'dist')
+const folder = resolve(__dirname, '..', 'dist')
 const kept = join(folder, 'compiled')
 
 /** What this file of dist/ exports, and a function that keeps what was compiled for the next run of the command, if anything was. */
-export function loadProgram(file, command) {
+function loadProgram(file, command) {
   const name = /^[a-z][a-z0-9-]*$/.test(command ?? '') ? command : 'help'
   const place = join(kept, `${name}-${process.version}-${process.arch}`)
   const owner = process.getuid && statSync(folder).uid
@@ -35,8 +35,8 @@ export function loadProgram(file, command) {
     if (known !== undefined) return known.exports
     const module = { exports: {} }
     exported.set(path, module)
-    const { script, run } = compile(path, before.get(path))
-    scripts.set(path, script)
+    const { script, stamp, run } = compile(path, before.get(path))
+    scripts.set(path, { script, stamp })
     run(module.exports, (id) => requireFrom(path, id), module, path, dirname(path))
     return module.exports
   }
@@ -53,19 +53,21 @@ export function loadProgram(file, command) {
     program,
     keep: () => {
       // V8 says whether it took what was kept, if anything was handed to it.
-      const isNew = [...scripts.values()].some(({ cachedDataRejected }) => cachedDataRejected !== false)
+      const isNew = [...scripts.values()].some(({ script }) => script.cachedDataRejected !== false)
       if (isNew && mayKeep(owner)) writeKept(place, piecesOf(scripts, before))
     },
   }
 }
 
 function compile(path, before) {
+  // Of before it is read: what takes its place meanwhile, or while the program runs, has another one.
+  const stamp = stampOf(path)
   const source = readFileSync(path, 'latin1')
   const script = new Script(`(function (exports, require, module, __filename, __dirname) {${source}\n})`, {
     filename: path,
-    ...(before !== undefined && before.stamp === stampOf(path) && { cachedData: before.data }),
+    ...(before !== undefined && before.stamp === stamp && { cachedData: before.data }),
   })
-  return { script, run: script.runInThisContext() }
+  return { script, stamp, run: script.runInThisContext() }
 }
 
 /** V8 itself looks only at the length of a source. */
@@ -90,8 +92,8 @@ function mayKeep(owner) {
 /** What this run loaded as it is compiled now, and what it did not load as it was kept. */
 function piecesOf(scripts, before) {
   const pieces = new Map(before)
-  for (const [path, script] of scripts)
-    pieces.set(path, { stamp: stampOf(path), data: script.createCachedData() })
+  for (const [path, { script, stamp }] of scripts)
+    pieces.set(path, { stamp, data: script.createCachedData() })
   return pieces
 }
 
@@ -138,3 +140,5 @@ function writeKept(place, pieces) {
 function aligned(at) {
   return Math.ceil(at / 8) * 8
 }
+
+module.exports = { loadProgram }
