@@ -36,8 +36,8 @@ export default defineConfig(({ mode }) => {
       // Most tests wait for processes and disks, so that two cores have work for six.
       maxWorkers: Math.max(6, availableParallelism()),
       // A bound for what hangs. It must not end what a busy machine makes slow.
-      testTimeout: isLong ? 1_200_000 : 180_000,
-      hookTimeout: 180_000,
+      testTimeout: isLong ? 1_200_000 : 600_000,
+      hookTimeout: 600_000,
       passWithNoTests: false,
       provide: { isLong },
       globalSetup: [...(isLong ? [] : ['test/support/keep-in-memory.ts']), 'test/support/build-program.ts'],
@@ -63,6 +63,8 @@ export default defineConfig(({ mode }) => {
 /** The files of tests in which something is done more often in `npm run test:long`, or each command in a process of its own. */
 function findLong(): string[] {
   return globSync(testFiles, { cwd: root }).filter((file) =>
-    /\/(?:rounds|command-line|doors|sandbox-entrances)\.ts'/.test(readFileSync(`${root}${file}`, 'utf8')),
+    /\/(?:rounds|command-line|doors|job-doors|web-doors|sandbox-entrances)\.ts'/.test(
+      readFileSync(`${root}${file}`, 'utf8'),
+    ),
   )
 }

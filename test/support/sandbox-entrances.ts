@@ -16,6 +16,7 @@ import { describe, inject } from 'vitest'
 import { createClient } from '../mcp/connect.ts'
 import { atEnd, keepOpen } from './at-end.ts'
 import { makePlace, type Place } from './command-line.ts'
+import { firstOf } from './rounds.ts'
 import { toOwnServer, toServer } from './serve-stdio.ts'
 
 /** A project in which commands run, reached in one way. */
@@ -79,7 +80,7 @@ const mcpOfStranger = [
   (options) => openMcp(options, stranger),
 ] as const satisfies [string, Open]
 
-/** `npm test` tries each door and each user once. Only `npm run test:long` tries each door with each user. */
+/** `npm test` tries each user once where the sandbox decides. Only `npm run test:long` tries each door with each user. */
 const outer: readonly (readonly [string, Open])[] = [
   ['the library', (options) => openLibrary(options)],
   ...(isRoot ? [mcpOfStranger] : [mcp]),
@@ -92,9 +93,12 @@ export function atEveryEntrance(tests: (open: Open) => void): void {
   describe.each(outer)('through %s', (_name, open) => tests(open))
 }
 
-/** The same tests at those entrances and in a child session, each over one project for all of its tests. */
+/**
+ * The same tests at those entrances and in a child session, each over one project for all of its tests. What is decided before the sandbox is
+ * alike at all of them, so that `npm test` tries one.
+ */
 export function atOpenEntrances(options: EntranceOptions, tests: (at: () => Entrance) => void): void {
-  describe.each(all)('through %s', (_name, open) => tests(keepOpen(() => open(options))))
+  describe.each(firstOf(all))('through %s', (_name, open) => tests(keepOpen(() => open(options))))
 }
 
 /** At an entrance of a Handrail that no root started. */

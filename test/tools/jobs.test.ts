@@ -4,7 +4,7 @@ import { codeTools, jobTools, type RuntimeEvent } from 'handrail'
 import { expect, test, vi } from 'vitest'
 import { keepOpen } from '../support/at-end.ts'
 import { handrail, makePlace } from '../support/command-line.ts'
-import { atBothDoors, outputWith, startJob } from '../support/job-doors.ts'
+import { atEitherDoor, outputWith, startJob } from '../support/job-doors.ts'
 import { findProcesses } from '../support/processes.ts'
 import { openRuntime } from '../support/project.ts'
 
@@ -12,7 +12,7 @@ const gone = (mark: string) => vi.waitFor(() => expect(findProcesses(mark)).toEq
 
 const newMark = () => `job-${Math.random().toString(36).slice(2)}`
 
-atBothDoors((open) => {
+atEitherDoor((open) => {
   const shared = keepOpen(() => open())
 
   test('a background command answers at once, and runs on over later calls (FILE-7)', async () => {
