@@ -11,8 +11,9 @@ import { makeFolder, openRuntime } from '../support/project.ts'
 import { toServer } from '../support/serve-stdio.ts'
 import { createClient, startHttp, type Era } from './connect.ts'
 import { createFakeRuntime } from './fake-runtime.ts'
+import { firstOf } from '../support/rounds.ts'
 
-const eras = ['legacy', 'modern'] as const
+const eras = firstOf(['legacy', 'modern'] as const)
 
 const leave = defineTool({
   name: 'demo.leave',
