@@ -8,7 +8,7 @@ import { makePlace, onBundle, startProgram, type Place } from '../support/comman
 import { rounds } from '../support/rounds.ts'
 
 const worker = join(import.meta.dirname, 'kill-worker.ts')
-const pairs = rounds({ usual: 3, long: 150 })
+const pairs = rounds({ usual: 2, long: 150 })
 
 test(`of ${2 * pairs} processes killed while they ask, decide, run and end, no call is lost or runs twice, and each answer is used once (PERM-3, EVID-1, EVID-7)`, async () => {
   const place = makePlace()

@@ -8,9 +8,9 @@ import { rounds } from '../../../test/support/rounds.ts'
 import { canary, openTestSandbox, reasonOf, type TestSandbox } from './open-test-sandbox.fixture.ts'
 
 /** How often each test tries. */
-const reads = rounds({ usual: 1_000, long: 20_000 })
+const reads = rounds({ usual: 400, long: 20_000 })
 const creates = rounds({ usual: 300, long: 5_000 })
-const starts = rounds({ usual: 20, long: 200 })
+const starts = rounds({ usual: 10, long: 200 })
 
 /**
  * Swaps the directory `d` with a link to the outside, as fast as it can, until it is killed. What was made in the gap between
