@@ -33,8 +33,8 @@ export default defineConfig(({ mode }) => {
     test: {
       // It would keep the place of the bundle of an earlier run.
       fsModuleCache: false,
-      // Most tests wait for processes and disks, so that two cores have work for six.
-      maxWorkers: Math.max(6, availableParallelism()),
+      // Most tests wait for processes and disks, so that two cores have work for eight.
+      maxWorkers: Math.max(8, availableParallelism()),
       // A bound for what hangs. It must not end what a busy machine makes slow.
       testTimeout: isLong ? 1_200_000 : 600_000,
       hookTimeout: 600_000,
@@ -42,7 +42,7 @@ export default defineConfig(({ mode }) => {
       provide: { isLong },
       globalSetup: [...(isLong ? [] : ['test/support/keep-in-memory.ts']), 'test/support/build-program.ts'],
       // As in test/support/be-patient.ts.
-      expect: { poll: { timeout: 60_000, interval: 10 } },
+      expect: { poll: { timeout: 180_000, interval: 10 } },
       setupFiles: [
         'test/support/stay-on-loopback.ts',
         'test/support/be-patient.ts',

@@ -62,7 +62,7 @@ test('a call under way ends as soon as its server is dead, and so does what is l
   await expect
     .poll(() => runtime.registry.discover().find(({ name }) => name === tool)?.status.outage)
     .toContain('Nothing listens')
-}, 20_000)
+})
 
 /** What a server of 2026-07-28 answers that leaves out the type of its results. */
 function withoutHandshake(method: string): object | undefined {

@@ -162,7 +162,7 @@ test('the process that wrote records makes their summaries when it has nothing e
   const path = await tempPath()
   const store = await openStore(path)
   await store.append(usual)
-  await vi.waitFor(() => expect(countSummaries(path)).toBe(3), { timeout: 20_000, interval: 50 })
+  await vi.waitFor(() => expect(countSummaries(path)).toBe(3), { interval: 50 })
   expect(answersOf(store)).toEqual(await answersInMemory())
 })
 
