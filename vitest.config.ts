@@ -60,11 +60,13 @@ export default defineConfig(({ mode }) => {
   }
 })
 
+const repeats = /\/(?:rounds|doors|job-doors|web-doors|sandbox-entrances|run-guide)\.ts'/
+const commands = /(?<![.\w])(?:handrail|call|startCommand|startServer|toServer|startConsole|serveRaw)\(/
+
 /** The files of tests in which something is done more often in `npm run test:long`, or each command in a process of its own. */
 function findLong(): string[] {
-  return globSync(testFiles, { cwd: root }).filter((file) =>
-    /\/(?:rounds|command-line|doors|job-doors|web-doors|sandbox-entrances)\.ts'/.test(
-      readFileSync(`${root}${file}`, 'utf8'),
-    ),
-  )
+  return globSync(testFiles, { cwd: root }).filter((file) => {
+    const text = readFileSync(`${root}${file}`, 'utf8')
+    return repeats.test(text) || (text.includes("/command-line.ts'") && commands.test(text))
+  })
 }
