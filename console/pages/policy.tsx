@@ -7,7 +7,8 @@ import { NotThereYet } from '../parts/not-there-yet.tsx'
 import { PolicyEditor } from '../parts/policy-editor.tsx'
 import { PolicyRules } from '../parts/policy-rules.tsx'
 import { PolicyVersions } from '../parts/policy-versions.tsx'
-import { countOf, Suggestion, textOf } from '../parts/suggestion.tsx'
+import { Suggestion, textOf } from '../parts/suggestion.tsx'
+import { countOf } from '../parts/text.tsx'
 import { useAsked } from '../parts/use-asked.ts'
 import { useChange } from '../parts/use-change.ts'
 
@@ -197,7 +198,10 @@ function Editor({ draft, present, isReadOnly }: EditorProps) {
       <PolicyEditor text={text} faults={faults} isReadOnly={isReadOnly} onInput={draft.write} />
       <p class="said" role="status">
         {draft.said}
-        {isChanged && foresight === undefined && !isBusy && 'Changed, and not saved yet.'}
+        {isChanged &&
+          foresight === undefined &&
+          !isBusy &&
+          'Changed, and not saved yet. Save it once you have seen what changes.'}
       </p>
       <Fault text={draft.fault} />
       <div id="foresight">

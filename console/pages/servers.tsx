@@ -5,7 +5,7 @@ import { ImportServers, SearchRegistry } from '../parts/find-servers.tsx'
 import { WriteServers, type ServerChanges } from '../parts/write-servers.tsx'
 import { Fault } from '../parts/fault.tsx'
 import { StopButton } from '../parts/stop-button.tsx'
-import { Value } from '../parts/text.tsx'
+import { countOf, Value } from '../parts/text.tsx'
 import { useAsked } from '../parts/use-asked.ts'
 
 interface Servers {
@@ -19,18 +19,19 @@ export function ServersPage() {
   const { answer, fault, again } = useAsked<Servers>('/api/servers')
   return (
     <>
-      <h1>Servers</h1>
-      <div class="bar">
+      <div class="head">
+        <h1>Servers</h1>
+        <span role="status">{answer !== undefined && countOf(answer.servers.length, 'server')}</span>
         <button type="button" onClick={again}>
           Look again
         </button>
-        <span role="status">{answer !== undefined && `${answer.servers.length} servers`}</span>
       </div>
       <Fault text={fault} />
       {mayOperate() && me.value?.tenant === undefined && <Setup onWritten={again} />}
       {answer?.servers.length === 0 && answer.faulty.length === 0 && (
         <p class="empty">
-          There is no MCP server. One stands in <code>mcp.json</code>, under <code>mcpServers</code>.
+          There is no MCP server yet. Add one here, or at a terminal:{' '}
+          <code>handrail mcp add files -- npx -y @modelcontextprotocol/server-filesystem /srv/docs</code>
         </p>
       )}
       {answer?.faulty.map(({ server, messages }) => (
@@ -48,6 +49,15 @@ export function ServersPage() {
   )
 }
 
+/** What is meant by the state of a server. */
+const states: { readonly [state: string]: string } = {
+  open: 'It is connected.',
+  idle: 'Its tools are known. It is started when one of them is called.',
+  connecting: 'It is being started.',
+  failed: 'It could not be reached. The next call tries again.',
+  shared: 'Other tenants use it too.',
+}
+
 function Server({
   server,
   state,
@@ -63,15 +73,17 @@ function Server({
 }: ServerRow & { again: () => void }) {
   return (
     <section class="card" aria-label={server}>
-      <h2>
-        {server}{' '}
-        <span class={`outcome ${state === 'open' ? 'ok' : state}`}>
-          {state}
-          {revision !== undefined && <small> {revision}</small>}
-        </span>
-        {wantsLogin && <span class="tag danger">login needed</span>}
-      </h2>
-      <StopButton what={server} scope={{ server }} />
+      <div class="head">
+        <h2>
+          {server}{' '}
+          <span class={`outcome ${state === 'open' ? 'ok' : state}`} title={states[state]}>
+            {state}
+            {revision !== undefined && <small> {revision}</small>}
+          </span>
+          {wantsLogin && <span class="tag danger">login needed</span>}
+        </h2>
+        <StopButton what={server} scope={{ server }} />
+      </div>
       {fault !== undefined && <p class="danger">{fault}</p>}
       {remedy !== undefined && <Value value={remedy} label={`What to do about ${server}`} />}
       {leftOut.map(({ tool, message }) => (
@@ -81,7 +93,7 @@ function Server({
       ))}
       <p>
         {tools.length === 0
-          ? 'No tools are known of it.'
+          ? 'It has shown no tools yet.'
           : tools.map((tool) => (
               <span key={tool}>
                 <a href={`/tools/${encodeURIComponent(tool)}`}>{tool}</a>

@@ -1,7 +1,6 @@
 import type { ForesightRow } from '../api.ts'
-import { countOf } from './suggestion.tsx'
-import { TableHead } from './table-head.tsx'
-import { When } from './text.tsx'
+import { Table } from './table.tsx'
+import { countOf, When } from './text.tsx'
 
 /** What would come of a policy, before it is saved. */
 export function Foresight({ foresight }: { foresight: ForesightRow }) {
@@ -10,37 +9,31 @@ export function Foresight({ foresight }: { foresight: ForesightRow }) {
     <section aria-label="What would change">
       <h3>{countOf(different.length, 'call')} of the last seven days would be decided otherwise</h3>
       {different.length > 0 && (
-        <table class="words" aria-label="Calls that would be decided otherwise">
-          <TableHead columns={['When', 'Call', 'Who', 'Was', 'Would be']} />
-          <tbody>
-            {different.map(({ call, tenant, at, tool, actor, was, now, would }) => (
-              <tr key={`${tenant} ${call}`}>
-                <td>
-                  <When at={at} />
-                </td>
-                <td class="any">
-                  <a href={`/calls/${encodeURIComponent(call)}`}>{tool}</a>
-                </td>
-                <td class="any">
-                  {actor} <small>of {tenant}</small>
-                </td>
-                <td class="any">
-                  {was.effect} <small>{nameOf(was)}</small>
-                  {now.effect !== was.effect && (
-                    <small>
-                      , now {now.effect} by {nameOf(now)}
-                    </small>
-                  )}
-                </td>
-                <td
-                  class={`any ${would.effect === 'deny' ? 'fault' : would.effect === 'ask' ? 'warn' : 'good'}`}
-                >
-                  {would.effect} <small>{nameOf(would)}</small>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          label="Calls that would be decided otherwise"
+          columns={['When', 'Call', 'Who', 'Was', 'Would be']}
+          rows={different.map(({ call, tenant, at, tool, actor, was, now, would }) => ({
+            key: `${tenant} ${call}`,
+            cells: [
+              <When at={at} />,
+              <a href={`/calls/${encodeURIComponent(call)}`}>{tool}</a>,
+              <>
+                {actor} <small>of {tenant}</small>
+              </>,
+              <>
+                {was.effect} <small>{nameOf(was)}</small>
+                {now.effect !== was.effect && (
+                  <small>
+                    , now {now.effect} by {nameOf(now)}
+                  </small>
+                )}
+              </>,
+              <span class={would.effect === 'deny' ? 'fault' : would.effect === 'ask' ? 'warn' : 'good'}>
+                {would.effect} <small>{nameOf(would)}</small>
+              </span>,
+            ],
+          }))}
+        />
       )}
       <p class="empty">
         {countOf(judged, 'call')} judged{isCut && ', only the newest, as there are too many'}.

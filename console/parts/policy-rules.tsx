@@ -1,7 +1,7 @@
 import type { RuleRow } from '../api.ts'
 import { textOf } from './suggestion.tsx'
-import { TableHead } from './table-head.tsx'
-import { When } from './text.tsx'
+import { Table } from './table.tsx'
+import { showNumber, When } from './text.tsx'
 
 /** The rules in force, with what each decided. */
 export function PolicyRules({ rules }: { rules: readonly RuleRow[] }) {
@@ -10,29 +10,27 @@ export function PolicyRules({ rules }: { rules: readonly RuleRow[] }) {
       <p class="empty">The policy has no rules: what changes something asks, and what only reads runs.</p>
     )
   return (
-    <table class="words" aria-label="Rules">
-      <TableHead columns={['Rule', 'Effect', 'Of', ['7 days', 'number'], 'Last']} />
-      <tbody>
-        {rules.map(({ pointer, layer, tenant, id, rule, hits, lastAt, note }) => (
-          <tr key={`${layer} ${pointer}`}>
-            <td class="any">
-              <details>
-                <summary>
-                  {id} {note !== undefined && <span class="tag warn">{note}</span>}
-                  {note === undefined && hits === 0 && <span class="tag">idle</span>}
-                </summary>
-                <code class="rule">{JSON.stringify(rule)}</code> <small>{pointer}</small>
-              </details>
-            </td>
-            <td class={rule['effect'] === 'deny' ? 'fault' : rule['effect'] === 'ask' ? 'warn' : 'good'}>
-              {textOf(rule['effect'])}
-            </td>
-            <td>{layer === 'tenant' ? tenant : layer === 'project' ? 'the project' : 'all'}</td>
-            <td class="number">{hits}</td>
-            <td>{lastAt === undefined ? '' : <When at={lastAt} />}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      label="Rules"
+      columns={['Rule', 'Effect', 'Tenants', ['Decided in 7 days', 'number'], 'Last']}
+      rows={rules.map(({ pointer, layer, tenant, id, rule, hits, lastAt, note }) => ({
+        key: `${layer} ${pointer}`,
+        cells: [
+          <details>
+            <summary>
+              {id} {note !== undefined && <span class="tag warn">{note}</span>}
+              {note === undefined && hits === 0 && <span class="tag">idle</span>}
+            </summary>
+            <code class="rule">{JSON.stringify(rule)}</code> <small>{pointer}</small>
+          </details>,
+          <span class={rule['effect'] === 'deny' ? 'fault' : rule['effect'] === 'ask' ? 'warn' : 'good'}>
+            {textOf(rule['effect'])}
+          </span>,
+          layer === 'tenant' ? tenant : layer === 'project' ? 'all, in the project' : 'all',
+          showNumber(hits),
+          lastAt === undefined ? '–' : <When at={lastAt} />,
+        ],
+      }))}
+    />
   )
 }

@@ -133,12 +133,18 @@ test('a dangerous call is decided by itself', async () => {
   for (const branch of ['north', 'south'])
     await session.step([{ id: branch, tool: 'shop.close', input: { branch } }])
   const { page } = await openPage(browser(), link)
-  await page.getByText('dangerous', { exact: true }).waitFor()
+  const card = page.getByRole('region', { name: 'Question about shop.close' })
+  await card.getByText('dangerous', { exact: true }).waitFor()
   expect(await page.getByRole('button', { name: /^Pick all/ }).count()).toBe(0)
   await page.keyboard.press('X')
-  await page.getByRole('heading', { name: '1 of shop.close, decided together' }).waitFor()
+  await page.getByText('Nothing else that waits is like it.').waitFor()
+  await page.keyboard.press('x')
+  await page
+    .getByText('Only calls of one tool and session, asked about by one rule and not dangerous')
+    .waitFor()
+  await card.waitFor()
   expect(await picksOf(page).evaluateAll((all) => all.map((each) => each.matches(':disabled')))).toEqual([
-    false,
+    true,
     true,
   ])
 })
@@ -267,8 +273,7 @@ for (const [name, options] of [
     const fields = await card.getByRole('definition').allTextContents()
     expect(fields).toEqual(
       expect.arrayContaining([
-        'ann of local',
-        'orchestrator',
+        'ann of local, as orchestrator',
         `helper ${evil}, run run_2 ${evil}`,
         `agent lead ${evil}, run run_1`,
         `main: agent lead ${evil} in ${parent.id}`,
