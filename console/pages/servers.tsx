@@ -7,6 +7,7 @@ import { Fault } from '../parts/fault.tsx'
 import { StopButton } from '../parts/stop-button.tsx'
 import { countOf, Value } from '../parts/text.tsx'
 import { useAsked } from '../parts/use-asked.ts'
+import { useChange } from '../parts/use-change.ts'
 
 interface Servers {
   readonly servers: readonly ServerRow[]
@@ -64,6 +65,7 @@ function Server({
   revision,
   tools,
   held,
+  tenant,
   leftOut,
   wantsLogin,
   fault,
@@ -85,6 +87,7 @@ function Server({
         <StopButton what={server} scope={{ server }} />
       </div>
       {fault !== undefined && <p class="danger">{fault}</p>}
+      {wantsLogin && mayOperate(tenant) && <LogInButton server={server} tenant={tenant} again={again} />}
       {remedy !== undefined && <Value value={remedy} label={`What to do about ${server}`} />}
       {leftOut.map(({ tool, message }) => (
         <p key={tool} class="danger">
@@ -109,6 +112,34 @@ function Server({
         </details>
       )}
     </section>
+  )
+}
+
+/** Leads the browser to the page where the server's people log in, and back. */
+function LogInButton({
+  server,
+  tenant,
+  again,
+}: {
+  server: string
+  tenant: string | undefined
+  again: () => void
+}) {
+  const change = useChange()
+  const query = tenant === undefined ? '' : `?tenant=${encodeURIComponent(tenant)}`
+  const logIn = async (): Promise<void> => {
+    const path = `/api/servers/${encodeURIComponent(server)}/login${query}`
+    const answer = await change.make<{ readonly url?: string }>(path, {})
+    if (answer?.url !== undefined) location.assign(answer.url)
+    else if (answer !== undefined) again()
+  }
+  return (
+    <div class="bar">
+      <button type="button" class="allow" disabled={change.isBusy} onClick={() => void logIn()}>
+        Log in at {server}
+      </button>
+      <Fault text={change.fault} />
+    </div>
   )
 }
 

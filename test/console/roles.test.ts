@@ -114,6 +114,10 @@ const operations: { readonly [operation: string]: Operation } = {
     role: 'operator',
     ofAll: ['/servers/write', { changes: { x: { remove: true } }, digest: 'another' }],
   },
+  'POST /api/servers/{server}/login': {
+    role: 'operator',
+    of: ({ tenant }) => [`/servers/x/login?tenant=${tenant}`, {}],
+  },
   'GET /api/servers/{server}/entry': { role: 'operator', ofAll: ['/servers/x/entry'] },
   'GET /api/clients': { role: 'operator', ofAll: ['/clients'] },
   'GET /api/registry': { role: 'operator', ofAll: ['/registry?search=x'] },
