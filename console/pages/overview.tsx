@@ -39,7 +39,7 @@ export function OverviewPage() {
       <HealthList />
       <div class="bar">
         <label>
-          Time{' '}
+          Within{' '}
           <select
             value={minutes.value}
             onChange={(event) => (minutes.value = Number(event.currentTarget.value))}

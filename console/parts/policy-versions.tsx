@@ -2,7 +2,8 @@ import { useSignal } from '@preact/signals'
 import type { VersionDetail, VersionRow } from '../api.ts'
 import { Fault } from './fault.tsx'
 import { Table } from './table.tsx'
-import { Preview, When } from './text.tsx'
+import { When } from './text.tsx'
+import { Preview } from '../code/preview.tsx'
 import { useAsked } from './use-asked.ts'
 
 interface PolicyVersionsProps {

@@ -63,31 +63,6 @@ export function Value({ value, label }: { value: Json | object; label: string })
   )
 }
 
-/** A preview; the lines of a diff in colours. */
-export function Preview({ title, body }: { title: string; body: string }) {
-  return (
-    <div class="preview">
-      <div class="preview-title">{title}</div>
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <pre tabIndex={0} role="group" aria-label={title}>
-        {body.split('\n').map((line, index) => (
-          // oxlint-disable-next-line react/no-array-index-key
-          <span key={index} class={classOf(line)}>
-            {line}
-            {'\n'}
-          </span>
-        ))}
-      </pre>
-    </div>
-  )
-}
-
-function classOf(line: string): string {
-  if (line.startsWith('+')) return 'added'
-  if (line.startsWith('-')) return 'removed'
-  return line.startsWith('@@') ? 'hunk' : ''
-}
-
 const longestLine = 80
 
 /** As `JSON.stringify` with an indent, but that a short list or object stands on one line. */

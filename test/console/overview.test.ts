@@ -49,7 +49,7 @@ test('a person sees how many calls were made, denied and failed, how long they t
     findings: expect.arrayContaining([expect.objectContaining({ id: 'store', holds: true })]),
   })
   await page.getByText(/What handrail doctor says of the home folder: \d+ of \d+ hold/).waitFor()
-  await page.getByLabel('Time').selectOption('the last day')
+  await page.getByLabel('Within').selectOption('the last day')
   await page.getByRole('link', { name: 'shop.look' }).waitFor()
   const row = page.getByRole('row', { name: /^shop.look/ })
   expect((await row.getByRole('cell').allTextContents()).slice(1, 4)).toEqual(['4', '0', '1'])

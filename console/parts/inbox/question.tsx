@@ -1,7 +1,8 @@
 import type { ApprovalDetail, PendingApproval } from '../../api.ts'
 import { CallTable } from '../call-table.tsx'
 import { Fault } from '../fault.tsx'
-import { countOf, Preview } from '../text.tsx'
+import { Preview } from '../../code/preview.tsx'
+import { countOf } from '../text.tsx'
 import { useAsked } from '../use-asked.ts'
 import { Countdown } from './countdown.tsx'
 
@@ -86,10 +87,10 @@ function Marks({ question, isOver = false }: { question: PendingApproval; isOver
 }
 
 function Shown({ question: { request } }: { question: PendingApproval }) {
-  const { title, body, asOfNow } = request.preview
+  const { kind, title, body, asOfNow } = request.preview
   return (
     <>
-      <Preview title={title} body={body} />
+      <Preview kind={kind} title={title} body={body} />
       {asOfNow !== undefined && <p>{asOfNow}</p>}
     </>
   )
