@@ -10,7 +10,7 @@ import { useChoice, type Choice } from '../parts/inbox/use-choice.ts'
 import { useDecisions, type Decision, type Result } from '../parts/inbox/use-decisions.ts'
 import { useKeys } from '../parts/inbox/use-keys.ts'
 import { WaitingList } from '../parts/inbox/waiting-list.tsx'
-import { RuleOfferCard } from '../parts/rule-offer.tsx'
+import { RuleOfferCard } from '../policy/rule-offer.tsx'
 import { useChange } from '../parts/use-change.ts'
 
 /** What waits for a person, by session, the nearest deadline first. */

@@ -1,13 +1,20 @@
 import { useSignal } from '@preact/signals'
-import { useRef } from 'preact/hooks'
-import type { ForesightRow, PolicyPage as PolicyAnswer, SuggestionRow, SuggestionsAnswer } from '../api.ts'
+import { useEffect, useRef } from 'preact/hooks'
+import {
+  ask,
+  type FaultRow,
+  type ForesightRow,
+  type PolicyPage as PolicyAnswer,
+  type SuggestionRow,
+  type SuggestionsAnswer,
+} from '../api.ts'
 import { Fault } from '../parts/fault.tsx'
-import { Foresight } from '../parts/foresight.tsx'
+import { Foresight } from '../policy/foresight.tsx'
 import { NotThereYet } from '../parts/not-there-yet.tsx'
-import { PolicyEditor } from '../parts/policy-editor.tsx'
-import { PolicyRules } from '../parts/policy-rules.tsx'
-import { PolicyVersions } from '../parts/policy-versions.tsx'
-import { Suggestion, textOf } from '../parts/suggestion.tsx'
+import { PolicyEditor } from '../policy/policy-editor.tsx'
+import { PolicyRules } from '../policy/policy-rules.tsx'
+import { PolicyVersions } from '../policy/policy-versions.tsx'
+import { Suggestion, textOf } from '../policy/suggestion.tsx'
 import { countOf } from '../parts/text.tsx'
 import { useAsked } from '../parts/use-asked.ts'
 import { useChange } from '../parts/use-change.ts'
@@ -42,7 +49,7 @@ export function PolicyPage() {
       {!mayEdit && <p class="empty">{answer.readOnly}</p>}
       <PolicyRules rules={answer.rules} />
       <Suggestions saved={saved.value} onAdd={mayEdit ? draft.add : undefined} />
-      {answer.text !== undefined && <Editor draft={draft} isReadOnly={!mayEdit} present={answer} />}
+      {answer.text !== undefined && <Editor draft={draft} isReadOnly={!mayEdit} />}
       {answer.file !== undefined && (
         <PolicyVersions saved={saved.value} onBack={mayEdit ? draft.back : undefined} />
       )}
@@ -56,6 +63,8 @@ interface Draft {
   readonly isChanged: boolean
   /** Of the text as it stands. */
   readonly foresight: ForesightRow | undefined
+  /** Of the text as it was a moment ago. */
+  readonly faults: readonly FaultRow[]
   readonly said: string
   readonly fault: string | undefined
   readonly isBusy: boolean
@@ -113,10 +122,13 @@ function useDraft(present: PolicyAnswer | undefined, onSaved: () => void): Draft
     const added = await make<{ readonly text: string }>('/api/policy/draft', { text, tenant, rule })
     if (added !== undefined) change(added.text, `the suggested rule "${textOf(rule['id'])}"`)
   }
+  const isChanged = written.value !== undefined && text !== present?.text
+  const checked = useFaults(isChanged ? text : undefined)
   return {
     text,
-    isChanged: written.value !== undefined && text !== present?.text,
+    isChanged,
     foresight: seen.value?.text === text ? seen.value.foresight : undefined,
+    faults: isChanged ? checked : (present?.faults ?? []),
     said: said.value,
     fault,
     isBusy,
@@ -127,6 +139,33 @@ function useDraft(present: PolicyAnswer | undefined, onSaved: () => void): Draft
     add: (suggestion) => void add(suggestion),
     back: (next, version) => change(next, `back to version ${version}`),
   }
+}
+
+/** For so long a person has not typed before the text is checked. */
+const restMs = 300
+
+/** What is wrong with a text, as soon as a person rests; of none, nothing. */
+function useFaults(text: string | undefined): readonly FaultRow[] {
+  const found = useSignal<readonly FaultRow[]>([])
+  useEffect(() => {
+    if (text === undefined) {
+      found.value = []
+      return undefined
+    }
+    let isWanted = true
+    const timer = setTimeout(() => {
+      ask<{ readonly faults: readonly FaultRow[] }>('/api/policy/check', { text }).then(
+        ({ faults }) => isWanted && (found.value = faults),
+        // It is told once the person looks what would change, or saves.
+        () => undefined,
+      )
+    }, restMs)
+    return () => {
+      isWanted = false
+      clearTimeout(timer)
+    }
+  }, [text])
+  return found.value
 }
 
 interface SuggestionsProps {
@@ -182,15 +221,15 @@ function Suggestions({ saved, onAdd }: SuggestionsProps) {
 
 interface EditorProps {
   readonly draft: Draft
-  readonly present: PolicyAnswer
   readonly isReadOnly: boolean
 }
 
-function Editor({ draft, present, isReadOnly }: EditorProps) {
+function Editor({ draft, isReadOnly }: EditorProps) {
   const { text, foresight, isChanged, isBusy } = draft
   const heading = useRef<HTMLHeadingElement>(null)
-  const faults = foresight?.faults ?? (isChanged ? [] : present.faults)
   const failures = foresight?.failures.length ?? 0
+  const foreseen = foresight?.faults ?? []
+  const faults = foreseen.length > 0 ? foreseen : draft.faults
   const maySave = isChanged && foresight !== undefined && foresight.faults.length === 0
   return (
     <>

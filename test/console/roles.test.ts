@@ -100,6 +100,7 @@ const operations: { readonly [operation: string]: Operation } = {
   'GET /api/policy/versions': { role: 'viewer', ofAll: ['/policy/versions'] },
   'GET /api/policy/versions/{version}': { role: 'viewer', ofAll: ['/policy/versions/1'] },
   'POST /api/policy/foresight': { role: 'operator', ofAll: ['/policy/foresight', { text: '{}' }] },
+  'POST /api/policy/check': { role: 'operator', ofAll: ['/policy/check', { text: '{}' }] },
   'POST /api/policy/draft': {
     role: 'operator',
     ofAll: ['/policy/draft', { text: '{}', tenant: 'acme', rule: { effect: 'deny', tools: ['shop.*'] } }],

@@ -1,6 +1,6 @@
 import type { Json, SuggestionRow } from '../api.ts'
-import { Table } from './table.tsx'
-import { countOf, Outcome, Value, When } from './text.tsx'
+import { Table } from '../parts/table.tsx'
+import { countOf, Outcome, Value, When } from '../parts/text.tsx'
 
 /** A rule, what it would have answered, and what else it would have let through. */
 export function Suggestion({

@@ -1,6 +1,6 @@
 import type { ForesightRow } from '../api.ts'
-import { Table } from './table.tsx'
-import { countOf, When } from './text.tsx'
+import { Table } from '../parts/table.tsx'
+import { countOf, When } from '../parts/text.tsx'
 
 /** What would come of a policy, before it is saved. */
 export function Foresight({ foresight }: { foresight: ForesightRow }) {

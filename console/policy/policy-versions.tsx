@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals'
 import type { VersionDetail, VersionRow } from '../api.ts'
-import { Fault } from './fault.tsx'
-import { Table } from './table.tsx'
-import { When } from './text.tsx'
+import { Fault } from '../parts/fault.tsx'
+import { Table } from '../parts/table.tsx'
+import { When } from '../parts/text.tsx'
 import { Preview } from '../code/preview.tsx'
-import { useAsked } from './use-asked.ts'
+import { useAsked } from '../parts/use-asked.ts'
 
 interface PolicyVersionsProps {
   /** Shown anew if it changes. */

@@ -1,7 +1,7 @@
 import type { RuleRow } from '../api.ts'
 import { textOf } from './suggestion.tsx'
-import { Table } from './table.tsx'
-import { showNumber, When } from './text.tsx'
+import { Table } from '../parts/table.tsx'
+import { showNumber, When } from '../parts/text.tsx'
 
 /** The rules in force, with what each decided. */
 export function PolicyRules({ rules }: { rules: readonly RuleRow[] }) {
