@@ -29,8 +29,28 @@ export interface Piece {
 }
 
 const grammars = {
-  ...{ bash, c, cpp, csharp, css, dockerfile, go, ini, java, json, kotlin, makefile, markdown, php, python },
-  ...{ ruby, rust, sql, swift, typescript, xml, yaml },
+  bash,
+  c,
+  cpp,
+  csharp,
+  css,
+  dockerfile,
+  go,
+  ini,
+  java,
+  json,
+  kotlin,
+  makefile,
+  markdown,
+  php,
+  python,
+  ruby,
+  rust,
+  sql,
+  swift,
+  typescript,
+  xml,
+  yaml,
 }
 const lowlight = createLowlight(grammars)
 

@@ -1,10 +1,10 @@
 import type { RefObject, TargetedInputEvent, TargetedKeyboardEvent, TargetedMouseEvent } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { ask } from '../api.ts'
-import type { Advice, Known, Option } from './advise.ts'
+import type { advise, Advice, Known, Option } from './advise.ts'
 
 type Area = HTMLTextAreaElement
-type Advise = typeof import('./advise.ts').advise
+type Advise = typeof advise
 
 /** How many options are shown at once; the keys reach the others. */
 const mostShown = 8
@@ -14,13 +14,13 @@ export function useCompletion(
   area: RefObject<Area | null>,
   { text, isReadOnly }: { readonly text: string; readonly isReadOnly: boolean },
 ) {
-  const { advise, known } = useAdvise()
+  const { find, known } = useAdvise()
   const [caret, setCaret] = useState<number | undefined>(undefined)
   const [pointed, setPointed] = useState<number | undefined>(undefined)
   const [isWanted, setWanted] = useState(false)
   const [chosen, setChosen] = useState(0)
   const at = (offset: number | undefined): Advice | undefined =>
-    offset === undefined ? undefined : advise?.(text, Math.min(offset, text.length), known)
+    offset === undefined ? undefined : find?.(text, Math.min(offset, text.length), known)
   const advice = at(caret)
   const options = advice?.options ?? []
   const isOpen = isWanted && !isReadOnly && options.length > 0
@@ -79,19 +79,19 @@ export function useCompletion(
 }
 
 /** What is known of policies, and the names of tools: loaded with the first editor. */
-function useAdvise(): { readonly advise: Advise | undefined; readonly known: Known } {
-  const [advise, setAdvise] = useState<Advise | undefined>(undefined)
+function useAdvise(): { readonly find: Advise | undefined; readonly known: Known } {
+  const [find, setFind] = useState<Advise | undefined>(undefined)
   const [known, setKnown] = useState<Known>({})
   useEffect(() => {
     // Without the server, which the page tells of, the editor takes text as it is.
     const stay = (): void => undefined
-    import('./advise.ts').then((loaded) => setAdvise(() => loaded.advise), stay)
+    import('./advise.ts').then((loaded) => setFind(() => loaded.advise), stay)
     ask<{ readonly tools: readonly { readonly name: string }[] }>('/api/tools').then(
       ({ tools }) => setKnown({ tools: tools.map(({ name }) => name) }),
       stay,
     )
   }, [])
-  return { advise, known }
+  return { find, known }
 }
 
 /** As if it was typed, so that the browser can undo it. */
