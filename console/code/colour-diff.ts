@@ -1,23 +1,15 @@
 import { createLowlight } from 'lowlight'
 import bash from 'highlight.js/lib/languages/bash'
-import c from 'highlight.js/lib/languages/c'
 import cpp from 'highlight.js/lib/languages/cpp'
-import csharp from 'highlight.js/lib/languages/csharp'
-import css from 'highlight.js/lib/languages/css'
 import dockerfile from 'highlight.js/lib/languages/dockerfile'
 import go from 'highlight.js/lib/languages/go'
 import ini from 'highlight.js/lib/languages/ini'
 import java from 'highlight.js/lib/languages/java'
 import json from 'highlight.js/lib/languages/json'
-import kotlin from 'highlight.js/lib/languages/kotlin'
-import makefile from 'highlight.js/lib/languages/makefile'
 import markdown from 'highlight.js/lib/languages/markdown'
-import php from 'highlight.js/lib/languages/php'
 import python from 'highlight.js/lib/languages/python'
-import ruby from 'highlight.js/lib/languages/ruby'
 import rust from 'highlight.js/lib/languages/rust'
 import sql from 'highlight.js/lib/languages/sql'
-import swift from 'highlight.js/lib/languages/swift'
 import typescript from 'highlight.js/lib/languages/typescript'
 import xml from 'highlight.js/lib/languages/xml'
 import yaml from 'highlight.js/lib/languages/yaml'
@@ -30,24 +22,16 @@ export interface Piece {
 
 const grammars = {
   bash,
-  c,
   cpp,
-  csharp,
-  css,
   dockerfile,
   go,
   ini,
   java,
   json,
-  kotlin,
-  makefile,
   markdown,
-  php,
   python,
-  ruby,
   rust,
   sql,
-  swift,
   typescript,
   xml,
   yaml,
@@ -62,8 +46,9 @@ const more: Readonly<Record<string, keyof typeof grammars>> = {
   cjs: 'typescript',
   mts: 'typescript',
   cts: 'typescript',
+  javascript: 'typescript',
+  c: 'cpp',
   h: 'cpp',
-  scss: 'css',
   jsonc: 'json',
   zsh: 'bash',
   conf: 'ini',

@@ -56,7 +56,7 @@ function toValue(input: Json | undefined): Json {
     const value: Json = JSON.parse(input)
     return value
   } catch {
-    // What is no JSON is what the model wrote.
+    // The model wrote something else.
     return input
   }
 }

@@ -23,6 +23,6 @@ export type ServerLoginBegun =
 export interface ServerLogins {
   /** Rejects with a SetupError if it does not come about. */
   begin(about: ServerLoginAbout): Promise<ServerLoginBegun>
-  /** Takes what a browser came back with. Resolves with the name of the server; rejects with a SetupError that says why there is no login. */
+  /** Takes what a browser came back with. Resolves with the name of the server; rejects with a SetupError that says why nothing came of it. */
   finish(url: URL, secret: string | undefined): Promise<string>
 }

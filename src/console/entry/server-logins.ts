@@ -54,7 +54,7 @@ export function openServerLogins(
       const state = new URL(request.url).searchParams.get('state') ?? ''
       const secret = newSecret()
       pending.set(state, { about, secret, comeBack: back.resolve, giveUp: back.reject, done })
-      // Who waits for it is told what came of it; if nobody does, nothing has changed.
+      // Who waits for it is told what came of it.
       done.then(
         () => pending.delete(state),
         () => pending.delete(state),
