@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { handrail } from '../support/command-line.ts'
 import { askApi, caller, enter, keepBrowser, openPage, startConsole } from '../support/console.ts'
+import { findFaults } from '../support/find-faults.ts'
 import { serveLogin } from '../support/login-server.ts'
 import { fixtureTool, makeFixtureServer } from '../support/upstreams.ts'
 
@@ -103,6 +104,7 @@ test('a person logs in at a server from its card, in the browser that began it a
   ])
   expect(login.grants).toEqual([])
 
+  expect(await findFaults(page)).toEqual([])
   await button.press('Enter')
   await page.getByRole('heading', { name: /^web open/ }).waitFor()
   expect([new URL(page.url()).origin, new URL(page.url()).pathname]).toEqual([origin, '/servers'])
