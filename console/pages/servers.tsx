@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { mayOperate, me, type FaultyEntry, type JsonObject, type ServerRow } from '../api.ts'
+import { pauses } from '../events.ts'
 import { AddServer } from '../parts/add-server.tsx'
 import { ImportServers, SearchRegistry } from '../parts/find-servers.tsx'
 import { WriteServers, type ServerChanges } from '../parts/write-servers.tsx'
@@ -83,6 +84,7 @@ function Server({
             {revision !== undefined && <small> {revision}</small>}
           </span>
           {wantsLogin && <span class="tag danger">login needed</span>}
+          {pauses.value.some((pause) => pause.server === server) && <span class="tag danger">paused</span>}
         </h2>
         <StopButton what={server} scope={{ server }} />
       </div>

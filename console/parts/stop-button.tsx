@@ -78,5 +78,5 @@ export function StopButton({ what, scope }: Stop) {
 /** What became of calls that were told to end. */
 export function describeAborted({ calls, running }: AbortedRow): string {
   const left = running.length === 0 ? '' : `, ${running.length} had not ended in time`
-  return `${calls.length} aborted${left}`
+  return calls.length === 0 && left === '' ? 'nothing of it ran' : `${calls.length} aborted${left}`
 }

@@ -22,6 +22,7 @@ const units = [
 /** Such as `3 min ago` or `in 40 s`. */
 export function toAge(ms: number): string {
   const size = Math.abs(ms)
+  if (size < 1_000) return 'now'
   const [unit, length] = units.find(([, each]) => size >= each) ?? ['s', 1_000]
   const text = `${Math.floor(size / length)} ${unit}`
   return ms < 0 ? `in ${text}` : `${text} ago`

@@ -141,10 +141,8 @@ function toTools(ends: readonly CountedEnds[], open: readonly Open[]): Overview[
 }
 
 /** What the runs that began in that time cost so far, of those tenants that the visitor sees. */
-function toSpend({ visitor, tenants, parts: { runtime } }: Asked, since: number): Overview['spend'] {
-  const listed = sees(visitor, everyTenant)
-    ? runtime.runs.list({ limit: newest.runs })
-    : tenants.flatMap((tenant) => runtime.runs.list({ limit: newest.runs, tenant }))
+function toSpend({ tenants, parts: { runtime } }: Asked, since: number): Overview['spend'] {
+  const listed = tenants.flatMap((tenant) => runtime.runs.list({ limit: newest.runs, tenant }))
   const found = listed.filter(({ startedAt }) => startedAt >= since)
   const sum = (of: (usage: (typeof found)[number]['usage']) => number): number =>
     found.reduce((total, { usage }) => total + of(usage), 0)
