@@ -17,7 +17,6 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { atEnd } from '../support/at-end.ts'
 import {
-  handrail,
   jsonOf,
   makePlace,
   program,
@@ -81,7 +80,7 @@ function readyFor(place: Place): number[] {
 const read = ['call', 'code.read_file', 'path=a.txt']
 const callsOf = async (place: Place, ...options: string[]) =>
   jsonOf<{ actor: string; outcome?: string; tool: string }[]>(
-    await handrail(place, ['evidence', 'list', '--json', ...options]),
+    await runAlone(place, ['evidence', 'list', '--json', ...options]),
   )
 
 /** What differs from one run of a command to the next. */

@@ -116,3 +116,13 @@ test('what ends before the event loop turns starts no timer, and what the loop w
   expect(busy.isOverdue).toBe(true)
   await ended
 })
+
+test('a call that is over its time when it first waits is overdue, also while it asks', () => {
+  const [late, early] = [new TimeLimit(Date.now), new TimeLimit(Date.now)]
+  const begunAt = performance.now()
+  for (const limit of [late, early]) limit.hold(900_000)
+  vi.advanceTimersByTime(70_000)
+  late.start(60_000, () => {}, begunAt)
+  early.start(80_000, () => {}, begunAt)
+  expect([late.isOverdue, early.isOverdue]).toEqual([true, false])
+})

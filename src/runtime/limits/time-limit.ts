@@ -36,7 +36,7 @@ export class TimeLimit {
     this.#onEnd = onEnd
     this.#leftMs = limitMs
     if (this.#held.size === 0) return this.#run(onEnd, since)
-    this.#leftMs = Math.max(0, limitMs - (performance.now() - since))
+    this.#leftMs = limitMs - (performance.now() - since)
     for (const timer of this.#held) timer.ref()
   }
 
@@ -74,8 +74,9 @@ export class TimeLimit {
 
   /** Whether its time is up although it could not call back: something let nothing else run. */
   get isOverdue(): boolean {
-    if (this.#onEnd === undefined || this.#held.size > 0) return false
-    return performance.now() - this.#runsSince > this.#leftMs
+    if (this.#onEnd === undefined) return false
+    // While it stands still, it is overdue only if it was before.
+    return this.#held.size > 0 ? this.#leftMs < 0 : performance.now() - this.#runsSince > this.#leftMs
   }
 
   /** How long it stood still so far. */
