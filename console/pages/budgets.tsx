@@ -56,7 +56,7 @@ export function BudgetsPage() {
         </p>
       )}
       {answer !== undefined && answer.budgets.length > 0 && <BudgetTable {...answer} />}
-      <Consents />
+      {(answer ?? fault) !== undefined && <Consents />}
     </>
   )
 }

@@ -43,20 +43,22 @@ export function EvidencePage() {
           {found.value !== undefined && <Finding found={found.value} />}
         </span>
       </div>
-      <Table
-        label="Chains"
-        columns={['Tenant', ['Records', 'number'], 'Last hash']}
-        rows={(answer?.chains ?? []).map(({ tenant, records, hash }) => ({
-          key: tenant,
-          cells: [
-            tenant === '' ? <em>all tenants</em> : tenant,
-            showNumber(records),
-            <code title={hash}>{hash.slice(0, 16)}…</code>,
-          ],
-        }))}
-      />
-      <Files />
-      <NoteList />
+      {answer !== undefined && (
+        <Table
+          label="Chains"
+          columns={['Tenant', ['Records', 'number'], 'Last hash']}
+          rows={answer.chains.map(({ tenant, records, hash }) => ({
+            key: tenant,
+            cells: [
+              tenant === '' ? <em>all tenants</em> : tenant,
+              showNumber(records),
+              <code title={hash}>{hash.slice(0, 16)}…</code>,
+            ],
+          }))}
+        />
+      )}
+      {(answer ?? fault) !== undefined && <Files />}
+      {(answer ?? fault) !== undefined && <NoteList />}
     </>
   )
 }

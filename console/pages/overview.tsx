@@ -66,7 +66,7 @@ function HealthList() {
   const { answer, fault } = useAsked<Health>('/api/health')
   const bad = answer?.findings.filter(({ holds }) => !holds) ?? []
   return (
-    <>
+    <div class="health">
       <Fault text={fault} />
       {answer?.troubles.length === 0 ? (
         <p class="good">The store takes records.</p>
@@ -91,7 +91,7 @@ function HealthList() {
           </ul>
         </details>
       )}
-    </>
+    </div>
   )
 }
 

@@ -16,7 +16,7 @@ import { PolicyRules } from '../policy/policy-rules.tsx'
 import { PolicyVersions } from '../policy/policy-versions.tsx'
 import { Suggestion, textOf } from '../policy/suggestion.tsx'
 import { countOf } from '../parts/text.tsx'
-import { useAsked } from '../parts/use-asked.ts'
+import { useAsked, type Asked } from '../parts/use-asked.ts'
 import { useChange } from '../parts/use-change.ts'
 
 /** The policy: its rules, rules that would have answered people's work, its file and what that said before. */
@@ -27,6 +27,9 @@ export function PolicyPage() {
     saved.value += 1
     again()
   })
+  const suggestions = useAsked<SuggestionsAnswer>(`/api/policy/suggestions?saved=${saved.value}`)
+  // What comes later would push what is there.
+  const isWhole = (suggestions.answer ?? suggestions.fault) !== undefined
   if (answer === undefined) return <NotThereYet fault={fault} />
   const mayEdit = answer.readOnly === undefined
   return (
@@ -48,9 +51,9 @@ export function PolicyPage() {
       )}
       {!mayEdit && <p class="empty">{answer.readOnly}</p>}
       <PolicyRules rules={answer.rules} />
-      <Suggestions saved={saved.value} onAdd={mayEdit ? draft.add : undefined} />
-      {answer.text !== undefined && <Editor draft={draft} isReadOnly={!mayEdit} />}
-      {answer.file !== undefined && (
+      <Suggestions asked={suggestions} onAdd={mayEdit ? draft.add : undefined} />
+      {isWhole && answer.text !== undefined && <Editor draft={draft} isReadOnly={!mayEdit} />}
+      {isWhole && answer.file !== undefined && (
         <PolicyVersions saved={saved.value} onBack={mayEdit ? draft.back : undefined} />
       )}
     </>
@@ -169,12 +172,11 @@ function useFaults(text: string | undefined): readonly FaultRow[] {
 }
 
 interface SuggestionsProps {
-  readonly saved: number
+  readonly asked: Asked<SuggestionsAnswer>
   readonly onAdd: ((suggestion: SuggestionRow) => void) | undefined
 }
 
-function Suggestions({ saved, onAdd }: SuggestionsProps) {
-  const { answer, fault } = useAsked<SuggestionsAnswer>(`/api/policy/suggestions?saved=${saved}`)
+function Suggestions({ asked: { answer, fault }, onAdd }: SuggestionsProps) {
   return (
     <>
       <h2>Suggestions</h2>

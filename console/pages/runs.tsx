@@ -94,8 +94,6 @@ export function RunPage({ run }: { run: string }) {
       )}
       <Timeline detail={answer} />
       <Deliverables detail={answer} />
-      <ReplayPart run={run} />
-      <ComparePart run={run} />
       <h2>Conversation</h2>
       {answer.run.prunedAt !== undefined && <p>It was removed, as the policy says how long it is kept.</p>}
       <Fault text={change.fault} />
@@ -116,6 +114,8 @@ export function RunPage({ run }: { run: string }) {
       </ol>
       <h2>Calls</h2>
       <CallTable calls={answer.calls} label="Calls" />
+      <ReplayPart run={run} />
+      <ComparePart run={run} />
     </>
   )
 }

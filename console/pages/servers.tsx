@@ -75,7 +75,7 @@ function Server({
   again,
 }: ServerRow & { again: () => void }) {
   return (
-    <section class="card" aria-label={server}>
+    <section class="card server" aria-label={server}>
       <div class="head">
         <h2>
           {server}{' '}
@@ -192,7 +192,7 @@ function Entry({ server, again }: { server: string; again: () => void }) {
       />
     )
   return (
-    <div class="bar">
+    <div class="bar entry">
       {answer?.openings.map(({ what, fields }) => (
         <button key={what} type="button" onClick={() => (changes.value = { [server]: { fields } })}>
           Allow {what}…

@@ -33,28 +33,31 @@ export function ToolsPage() {
       </div>
       <PatternStop />
       <Fault text={fault} />
-      <Table
-        label="Tools"
-        columns={['Tool', 'State', 'Effect', 'Source', 'Version']}
-        rows={shown.map((tool) => ({
-          key: tool.name,
-          cells: [
-            <>
-              <a href={`/tools/${encodeURIComponent(tool.name)}`}>{tool.name}</a> <small>{tool.title}</small>
-            </>,
-            <>
-              {tool.state}
-              {tool.blocked !== undefined && tool.blocked !== tool.state && (
-                <span class="tag danger">{toWords(tool.blocked)}</span>
-              )}
-              {tool.outage !== undefined && <span class="tag">{tool.outage}</span>}
-            </>,
-            tool.sideEffect,
-            tool.source,
-            tool.version,
-          ],
-        }))}
-      />
+      {answer !== undefined && (
+        <Table
+          label="Tools"
+          columns={['Tool', 'State', 'Effect', 'Source', 'Version']}
+          rows={shown.map((tool) => ({
+            key: tool.name,
+            cells: [
+              <>
+                <a href={`/tools/${encodeURIComponent(tool.name)}`}>{tool.name}</a>{' '}
+                <small>{tool.title}</small>
+              </>,
+              <>
+                {tool.state}
+                {tool.blocked !== undefined && tool.blocked !== tool.state && (
+                  <span class="tag danger">{toWords(tool.blocked)}</span>
+                )}
+                {tool.outage !== undefined && <span class="tag">{tool.outage}</span>}
+              </>,
+              tool.sideEffect,
+              tool.source,
+              tool.version,
+            ],
+          }))}
+        />
+      )}
     </>
   )
 }

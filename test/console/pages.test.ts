@@ -134,7 +134,7 @@ for (const [name, options] of [
     { viewport: { width: 320, height: 640 }, colorScheme: 'dark' },
   ],
 ] as const)
-  test(`axe finds nothing wrong with any page ${name}, and none is wider than the screen`, async () => {
+  test(`axe finds nothing wrong with any page ${name}, none is wider than the screen, and nothing jumps when data comes`, async () => {
     const { link, ask, shop, origin } = await startConsole({
       'mcp.json': { mcpServers: { it: makeFixtureServer().file } },
       'policy.json': { budgets: [{ id: 'all', unit: 'calls', limit: 100 }] },
@@ -144,6 +144,13 @@ for (const [name, options] of [
     const { callId } = await session.call('shop.look', { order: 'a-very-long-order-number-'.repeat(20) })
     const { page, faults } = await openPage(browser(), link, options)
     await page.getByRole('heading', { name: approval.request.title }).waitFor()
+    // The browser itself measures by how much what stood there was pushed.
+    await page.addInitScript(
+      `globalThis.pushed = 0
+       new PerformanceObserver((list) => {
+         for (const { value } of list.getEntries()) pushed += value
+       }).observe({ type: 'layout-shift', buffered: true })`,
+    )
     const check = async (path: string) => {
       expect([path, await findFaults(page)]).toEqual([path, []])
       const [wide, seen] = (await page.evaluate(
@@ -168,6 +175,7 @@ for (const [name, options] of [
       await page.goto(`${origin}${path}`)
       await page.getByRole('heading', { name: heading, exact: true }).waitFor()
       await check(path)
+      expect([path, Number(await page.evaluate('pushed')) < 0.05]).toEqual([path, true])
     }
     await page.goto(`${origin}/nowhere-here/at/all`)
     expect(faults.filter((fault) => !fault.includes('404'))).toEqual([])
