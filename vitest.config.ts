@@ -33,16 +33,16 @@ export default defineConfig(({ mode }) => {
     test: {
       // It would keep the place of the bundle of an earlier run.
       fsModuleCache: false,
-      // Most tests wait for processes and disks, so that two cores have work for six.
-      maxWorkers: Math.max(6, availableParallelism()),
+      // Most tests wait for processes and disks, so that two cores have work for eight.
+      maxWorkers: Math.max(8, availableParallelism()),
       // A bound for what hangs. It must not end what a busy machine makes slow.
-      testTimeout: isLong ? 1_200_000 : 180_000,
-      hookTimeout: 180_000,
+      testTimeout: isLong ? 1_200_000 : 600_000,
+      hookTimeout: 600_000,
       passWithNoTests: false,
       provide: { isLong },
       globalSetup: [...(isLong ? [] : ['test/support/keep-in-memory.ts']), 'test/support/build-program.ts'],
       // As in test/support/be-patient.ts.
-      expect: { poll: { timeout: 60_000, interval: 10 } },
+      expect: { poll: { timeout: 180_000, interval: 10 } },
       setupFiles: [
         'test/support/stay-on-loopback.ts',
         'test/support/be-patient.ts',
@@ -60,9 +60,13 @@ export default defineConfig(({ mode }) => {
   }
 })
 
+const repeats = /\/(?:rounds|doors|job-doors|web-doors|sandbox-entrances|run-guide)\.ts'/
+const commands = /(?<![.\w])(?:handrail|call|startCommand|startServer|toServer|startConsole|serveRaw)\(/
+
 /** The files of tests in which something is done more often in `npm run test:long`, or each command in a process of its own. */
 function findLong(): string[] {
-  return globSync(testFiles, { cwd: root }).filter((file) =>
-    /\/(?:rounds|command-line|doors|sandbox-entrances)\.ts'/.test(readFileSync(`${root}${file}`, 'utf8')),
-  )
+  return globSync(testFiles, { cwd: root }).filter((file) => {
+    const text = readFileSync(`${root}${file}`, 'utf8')
+    return repeats.test(text) || (text.includes("/command-line.ts'") && commands.test(text))
+  })
 }

@@ -17,8 +17,8 @@ import type { ClientRow, PlannedRow, RegistryRow, TrialRow } from '../src/consol
 import type { FaultyEntry, ServerRow } from '../src/console/api/server-row.ts'
 
 import type { Access } from '../src/console/api/access-row.ts'
-import type { ConsoleRole } from '../src/contract/mcp/console-login.ts'
-import { mayDo, usualTenant, type Holder } from '../src/console/base/roles.ts'
+import { everyTenant, type ConsoleRole } from '../src/contract/mcp/console-login.ts'
+import { mayDo, tenantsOf, usualTenant, type Holder } from '../src/console/base/roles.ts'
 import type { Tried as TriedRow, WouldBe as WouldBeRow } from '../src/console/api/tools/try-tool.ts'
 import type { Overview } from '../src/console/api/overview-row.ts'
 
@@ -200,9 +200,18 @@ export const login = signal<Refusal['login']>(undefined)
 
 /** Whether the person has at least this role in a tenant. Default: the one that pages show if none is named. */
 export function may(role: ConsoleRole, tenant?: string): boolean {
-  const roles = new Map(me.value?.roles.map((each) => [each.tenant, each.role] as const))
-  const holder: Holder = { roles }
+  const holder = holderOf(me.value)
   return mayDo(holder, role, tenant ?? usualTenant(holder))
+}
+
+function holderOf(person: Me | null | undefined): Holder {
+  return { roles: new Map(person?.roles.map((each) => [each.tenant, each.role] as const)) }
+}
+
+/** In which tenants the person may change what stands; undefined if in all of them. */
+export function operatedTenants(): readonly string[] | undefined {
+  const holder = holderOf(me.value)
+  return mayDo(holder, 'operator', everyTenant) ? undefined : tenantsOf(holder, [], 'operator')
 }
 
 /** Whether the person may change what stands: tools, consents. */

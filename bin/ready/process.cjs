@@ -14,7 +14,7 @@ let forNext
 let tell
 let isLeft = false
 
-// Nobody reads it any more once the server is gone.
+// Once the server is gone, writing there fails, and says nothing of the command.
 process.stderr.on('error', () => {})
 void start()
 
@@ -139,7 +139,7 @@ function toInput(socket) {
   return new Readable({ read: () => void socket.write(frame('i')) })
 }
 
-/** Goes on when the piece was taken, or nobody is there to take it. */
+/** Goes on when the piece was taken, or who asked is gone. */
 function toOutput(letter, socket) {
   const stream = new Writable({
     write(piece, _, done) {

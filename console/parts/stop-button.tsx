@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { mayOperate, type AbortedRow } from '../api.ts'
+import { mayOperate, operatedTenants, type AbortedRow } from '../api.ts'
 import { Fault } from './fault.tsx'
 import { useChange } from './use-change.ts'
 
@@ -10,21 +10,32 @@ interface Stop {
   readonly scope: Readonly<Record<string, string | boolean>>
 }
 
-/** Pauses something, once that was confirmed, and aborts what of it runs. */
-export function StopButton({ what, scope }: Stop) {
+/** Pauses something, once that was confirmed, and aborts what of it runs: in the tenants in which the person may, which it names unless it is all of them. */
+export function StopButton({ what: meant, scope }: Stop) {
   const isAsking = useSignal(false)
   const why = useSignal('')
   const aborts = useSignal(true)
   const said = useSignal('')
   const change = useChange()
-  if (!mayOperate()) return null
+  const scopes = scopesOf(scope)
+  if (scopes.length === 0) return null
+  const places = scopes.flatMap(({ tenant }) => (tenant === scope['tenant'] ? [] : [tenant]))
+  const what = places.length === 0 ? meant : `${meant} in ${places.join(' and ')}`
   const stop = async (): Promise<void> => {
-    const body = { ...scope, abort: aborts.value, ...(why.value.trim() !== '' && { why: why.value.trim() }) }
-    const answer = await change.make<{ readonly aborted?: AbortedRow }>('/api/pauses', body)
-    if (answer === undefined) return
+    const how = { abort: aborts.value, ...(why.value.trim() !== '' && { why: why.value.trim() }) }
+    const aborted: AbortedRow[] = []
+    for (const each of scopes) {
+      const answer = await change.make<{ readonly aborted?: AbortedRow }>('/api/pauses', { ...each, ...how })
+      if (answer === undefined) return
+      if (answer.aborted !== undefined) aborted.push(answer.aborted)
+    }
     isAsking.value = false
     why.value = ''
-    said.value = `Stopped${answer.aborted === undefined ? '' : `, ${describeAborted(answer.aborted)}`}.`
+    const all = {
+      calls: aborted.flatMap(({ calls }) => calls),
+      running: aborted.flatMap(({ running }) => running),
+    }
+    said.value = `Stopped${aborted.length === 0 ? '' : `, ${describeAborted(all)}`}.`
   }
   return (
     <div class="stop">
@@ -73,6 +84,13 @@ export function StopButton({ what, scope }: Stop) {
       <Fault text={change.fault} />
     </div>
   )
+}
+
+/** What the person may stop of it, as one change for each tenant. */
+function scopesOf(scope: Stop['scope']): readonly Stop['scope'][] {
+  const { tenant } = scope
+  if (tenant !== undefined) return mayOperate(String(tenant)) ? [scope] : []
+  return operatedTenants()?.map((each) => ({ ...scope, tenant: each })) ?? [scope]
 }
 
 /** What became of calls that were told to end. */

@@ -127,6 +127,7 @@ function toPorts(
     openSession,
     checker: context.checker,
     now: resolved.now,
+    redact: (value) => redactor.json(value),
     narrowingOf: (session) => families.get(session)?.narrowing() ?? { restrictions: [] },
     async describeSkills(session) {
       const { services, project, redactor } = contextOf(session)

@@ -41,6 +41,8 @@ export interface Rule {
   commands?: readonly string[]
   /** Patterns, `*` for any letters, of fields of the input that hold text, a number or a boolean. A field that is left out never matches. */
   input?: { readonly [field: string]: string }
+  /** Whether the input has no field but those that `input` names; without `input`, none at all. Default false. */
+  inputOnly?: boolean
   /** Lets an allow rule cover sensitive paths too. Default false. */
   sensitive?: boolean
   reason?: string

@@ -27,6 +27,8 @@ export interface CompiledRule {
   readonly argv: readonly string[] | undefined
   readonly commands: readonly CommandPattern[] | undefined
   readonly input: readonly (readonly [field: string, pattern: string])[] | undefined
+  /** Whether no other field is there. */
+  readonly inputOnly: boolean
 }
 
 /** Whether a program of the call wrote it, and the plan did not name it. */
@@ -85,7 +87,8 @@ export function compileRule(
     resources: rule.resources?.map((pattern) => compileResource(pattern, about.places)),
     argv: rule.argv,
     commands: rule.commands?.map(readCommandPattern),
-    input: rule.input === undefined ? undefined : Object.entries(rule.input),
+    input: rule.input === undefined && rule.inputOnly !== true ? undefined : Object.entries(rule.input ?? {}),
+    inputOnly: rule.inputOnly ?? false,
   }
 }
 

@@ -111,7 +111,8 @@ function findOverruling(
 }
 
 /** Whether a rule covers every call of its tools, by any caller and whatever the call reaches. */
-function isForAll({ roles, modes, projects, resources, argv, commands, input }: Rule): boolean {
+function isForAll({ roles, modes, projects, resources, argv, commands, input, inputOnly }: Rule): boolean {
+  if (inputOnly === true) return false
   return [roles, modes, projects, resources, argv, commands, input].every((part) => part === undefined)
 }
 

@@ -31,9 +31,10 @@ export function matchOpenRules(
   return matched
 }
 
-function matchesInput({ input }: CompiledRule, given: DecisionFacts['input']): boolean {
+function matchesInput({ input, inputOnly }: CompiledRule, given: DecisionFacts['input']): boolean {
   if (input === undefined) return true
   if (given === undefined) return false
+  if (inputOnly && Object.keys(given).some((field) => !input.some(([named]) => named === field))) return false
   return input.every(([field, pattern]) => {
     const value = Object.hasOwn(given, field) ? given[field] : undefined
     return value !== undefined && typeof value !== 'object' && matchPattern(pattern, String(value))

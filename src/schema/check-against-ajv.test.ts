@@ -81,7 +81,7 @@ test('agrees with Ajv on random schemas and values (SCHEMA-1)', () => {
       }
       ajv.removeSchema(random)
     }),
-    { numRuns: rounds({ usual: 100, long: 300 }) },
+    { numRuns: rounds({ usual: 50, long: 300 }) },
   )
   // Far below what chance leaves of some 200: it is there for the case that nothing fits.
   expect(fits).toBeGreaterThan(20)
@@ -119,7 +119,7 @@ test('repair gives a value that fits, is recorded, and is not repaired again (SC
       expect(second).toEqual({ ok: true, value: first.value, repairs: [] })
       expect(second.ok && second.value).toBe(first.value)
     }),
-    { numRuns: rounds({ usual: 150, long: 500 }) },
+    { numRuns: rounds({ usual: 70, long: 500 }) },
   )
 })
 

@@ -355,6 +355,22 @@ describe('a conversation that fills the window', () => {
   })
 })
 
+test('a model that changes the tools of a request is told the same ones in the next (AGENT-3)', async () => {
+  const { runtime } = await openProject()
+  const told: string[] = []
+  const spoil = (asked: ModelAsked, said: Said): Said => {
+    told.push(JSON.stringify(asked.tools))
+    for (const tool of asked.tools ?? []) Object.assign(tool, { name: 'spoilt', inputSchema: {} })
+    return said
+  }
+  const { model } = modelSaying([(asked) => spoil(asked, read), (asked) => spoil(asked, done)])
+  expect(await (await runtime.run({ model, prompt: 'Read.' })).result).toMatchObject({
+    endReason: 'completed',
+  })
+  expect(told[0]).toContain('code__read_file')
+  expect(told[1]).toBe(told[0])
+})
+
 test('a session that was closed ends the run, as none of its calls can be made (AGENT-3)', async () => {
   const { runtime } = await openProject()
   const session = runtime.session()

@@ -17,7 +17,7 @@ import { makeFolder } from '../support/project.ts'
 import { rounds } from '../support/rounds.ts'
 import { acting, nameIn, partOf, type Act } from './acting-model.ts'
 
-const families = rounds({ usual: 40, long: 10_000 })
+const families = rounds({ usual: 30, long: 10_000 })
 
 const reads = ['a.read', 'b.read']
 const writes = ['a.write', 'b.write']

@@ -6,7 +6,7 @@ import { rounds } from '../support/rounds.ts'
 import type { Said } from '../support/said.ts'
 import { acting, partOf } from './acting-model.ts'
 
-const children = rounds({ usual: 64, long: 1_000 })
+const children = rounds({ usual: 32, long: 1_000 })
 const atOnce = 32
 
 test(`${children} agents that one starts work ${atOnce} at once, and each ends with its own answer (AGENT-2, SCHED-2)`, async () => {

@@ -6,7 +6,7 @@ import { modelSaying } from '../support/mock-model.ts'
 import { makeFolder, personSaying } from '../support/project.ts'
 import { allowAll, lastRunOf, noteTool, openSchedules, schedule } from './schedule-doors.ts'
 
-const patient = { timeout: 60_000, interval: 50 }
+const patient = { interval: 50 }
 const makeStore = () => ({ path: join(makeFolder(), 'store.db') })
 const onlyCron = { rules: [{ effect: 'allow' as const, tools: ['cron.*'] }] }
 

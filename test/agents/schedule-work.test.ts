@@ -103,14 +103,14 @@ test('a job that survives is followed by the process that goes on with the run o
   const program = join(import.meta.dirname, 'schedule-builder.ts')
   const killed = startProgram(place, [onBundle, program, folder])
   // Its call has ended by then: one that is cut off is not gone on with.
-  await expect.poll(() => existsSync(join(folder, 'asked')), { timeout: 60_000 }).toBe(true)
+  await expect.poll(() => existsSync(join(folder, 'asked'))).toBe(true)
   killed.child.kill('SIGKILL')
   expect((await killed.ended).stderr).toBe('')
   const next = startProgram(place, [onBundle, program, folder, 'on'])
   writeFileSync(join(folder, 'done'), '')
   expect((await next.ended).stdout).toBe('ok ')
   expect(happenedIn(folder)).toEqual(['start'])
-}, 120_000)
+})
 
 test('a scheduled program or composition calls the tools that its author had (BI-5, NEXT-1, NEXT-5)', async () => {
   const project = makeFolder()

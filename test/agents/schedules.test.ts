@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { allowAll, lastRunOf, openSchedules, schedule, start } from './schedule-doors.ts'
 import { personSaying } from '../support/project.ts'
 
-const patient = { timeout: 60_000, interval: 50 }
+const patient = { interval: 50 }
 
 test('a schedule really runs its call at its times, as what its author is, and tells how it went (BI-5)', async () => {
   const { runtime, clock, lines } = await openSchedules()

@@ -131,7 +131,7 @@ test('a run whose process was killed goes on narrowed, with the words that it be
   await runtime.approvals.decide(waiting.waiting[0]?.id ?? '', { decision: 'allow_once', by: 'ann' })
   const last = await (await runtime.run({ model, resume: waiting.id })).result
   expect(last.endReason).toBe('completed')
-}, 120_000)
+})
 
 test('a run with skills is replayed as it was, also if they are gone (BI-7, EVID-4)', async () => {
   const folder = makeFolder(

@@ -15,7 +15,7 @@ test(`of ${kills} teams killed at any time each message is read once, in order, 
   for (let round = 0; round < kills; round++) {
     const { child, output, ended } = start(place)
     const wanted = 1 + Math.floor(Math.random() * 30)
-    await expect.poll(() => output.stdout.length, { interval: 2, timeout: 60_000 }).toBeGreaterThan(wanted)
+    await expect.poll(() => output.stdout.length, { interval: 2 }).toBeGreaterThan(wanted)
     await sleep(Math.random() * 10)
     child.kill('SIGKILL')
     expect((await ended).stderr).toBe('')

@@ -41,7 +41,7 @@ test('of two processes that go on with one run, one does, and the other is refus
   for (const [index, { child, ended }] of both.entries())
     if (said[index] === 'took') child.kill('SIGKILL')
     else expect(await ended).toMatchObject({ stdout: expect.stringContaining('run_in_progress') as string })
-}, 120_000)
+})
 
 test('a run that goes on is refused in its process and on its store, and goes on after its process was closed (AGENT-3)', async () => {
   const place = makePlace()

@@ -61,4 +61,4 @@ test('a worker that is killed loses its lease and nothing else: its place is fre
   expect(told).toContain('step_not_allowed')
   expect(await author.stand(task)).toEqual({ a: 'running', b: 'completed', c: 'ready' })
   expect(await idle()).toMatchObject({ pools: [{ idle: 4 }] })
-}, 120_000)
+})

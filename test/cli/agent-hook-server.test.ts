@@ -5,6 +5,7 @@ import {
   existsSync,
   lstatSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -12,7 +13,7 @@ import {
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { atEnd } from '../support/at-end.ts'
+import { atEnd, keepOpen } from '../support/at-end.ts'
 import {
   handrail,
   jsonOf,
@@ -135,6 +136,23 @@ test.each<[string, string | undefined, number]>([
 
 const denyReads = '{ "rules": [{ "effect": "deny", "tools": ["code.read_file"] }] }'
 
+/** A place with a server, for what changes there and is put back. */
+const changing = keepOpen(async () => {
+  const place = makeOwn({ 'a.txt': 'one\n', 'handrail.json': `{}${' '.repeat(denyReads.length - 2)}` })
+  await startServer(place)
+  const original = new Map(
+    [join(place.home, 'policy.json'), join(place.project, 'handrail.json')].map((path) => [
+      path,
+      readFileSync(path, 'utf8'),
+    ]),
+  )
+  const putBack = () => {
+    for (const [path, text] of original) writeFileSync(path, text)
+    for (const name of ['gateway.json', 'config.json']) rmSync(join(place.home, name), { force: true })
+  }
+  return { place, putBack }
+})
+
 test.each<[string, (place: Place) => void]>([
   ['a rule in the policy', ({ home }) => writeFileSync(join(home, 'policy.json'), denyReads)],
   ['a rule of the project', ({ project }) => writeFileSync(join(project, 'handrail.json'), denyReads)],
@@ -145,6 +163,16 @@ test.each<[string, (place: Place) => void]>([
     'a policy in both places',
     ({ home }) => writeFileSync(join(home, 'gateway.json'), '{ "policy": { "rules": [] } }'),
   ],
+])('a server that answered hooks before denies the next one for %s', async (_, change) => {
+  const { place, putBack } = changing()
+  expect(decisionOf(await served(place, read(place, 'a.txt')))).toBe('allow')
+  change(place)
+  expect(decisionOf(await served(place, read(place, 'a.txt')))).toBe('deny')
+  putBack()
+})
+
+// Each with a server of its own, as one that met another configuration stays with what it makes of it.
+test.each<[string, (place: Place) => void]>([
   [
     'another configuration',
     ({ home }) => writeFileSync(join(home, 'config.json'), '{ "disallowedTools": ["code.*"] }'),
@@ -158,7 +186,7 @@ test.each<[string, (place: Place) => void]>([
       ),
   ],
 ])('a server that answered hooks before denies the next one for %s', async (_, change) => {
-  const place = makeOwn({ 'a.txt': 'one\n', 'handrail.json': `{}${' '.repeat(denyReads.length - 2)}` })
+  const place = makeProject()
   const server = await startServer(place)
   change(place)
   expect(decisionOf(await served(place, read(place, 'a.txt')))).toBe('deny')

@@ -6,6 +6,7 @@ import { listUntil } from '../mcp/connect.ts'
 import { handrail, makePlace, type Place } from '../support/command-line.ts'
 import { ctrlC, ctrlD, openTerminal } from '../support/terminal.ts'
 import { unmarked } from '../support/upstreams.ts'
+import { rounds } from '../support/rounds.ts'
 
 const script = fileURLToPath(new URL('../support/asking-server.ts', import.meta.url))
 
@@ -116,7 +117,7 @@ test('a page is shown in full and only agreed to; a model is not asked for here 
   ])
 })
 
-test.each<[string, object, readonly (readonly [string, string])[]]>([
+const declines: [string, object, readonly (readonly [string, string])[]][] = [
   ['no', form({ a: { type: 'string' } }), [['Answer? yes / no: ', 'no\n']]],
   [
     'no after an empty line and a word of an approval',
@@ -137,10 +138,15 @@ test.each<[string, object, readonly (readonly [string, string])[]]>([
   ],
   ['Ctrl-D', form({ a: { type: 'string' } }), [['Answer? yes / no: ', ctrlD]]],
   ['no to a page', page, [['Do you go there? yes / no: ', 'n\n']]],
-])('%s declines (MCP-1)', async (_, request, typed) => {
-  const { code, screen } = await answer(call(request), typed)
-  expect([code, toldIn(screen)]).toEqual([0, [{ action: 'decline' }]])
-})
+]
+
+test.each(declines.slice(0, rounds({ usual: 3, long: declines.length })))(
+  '%s declines (MCP-1)',
+  async (_, request, typed) => {
+    const { code, screen } = await answer(call(request), typed)
+    expect([code, toldIn(screen)]).toEqual([0, [{ action: 'decline' }]])
+  },
+)
 
 test.each([
   ['the question', []],

@@ -201,15 +201,17 @@ test('who is asked about a call sees the command line of its server, its folders
 
 test('says which tools came and which went since a server was asked last (MCP-1)', async () => {
   const server = makeFixtureServer([fixtureTool('old'), fixtureTool('stays')])
-  const where = place({ it: server.file, never })
-  const review = () => handrail(where, ['mcp', 'review', '--timeout', '5s'])
-  expect((await review()).stdout).toBe('0 definitions wait\n')
+  const where = place({ it: server.file })
+  const review = (timeout: string) => handrail(where, ['mcp', 'review', '--timeout', timeout])
+  expect((await review('5m')).stdout).toBe('0 definitions wait\n')
   server.list([fixtureTool('stays'), fixtureTool('new')])
-  const ended = await review()
+  const ended = await review('5m')
   expect(ended.stdout).toBe(
     '"it" has new tools, which the policy decides about: mcp.it.new\n"it" has these no more: mcp.it.old\n0 definitions wait\n',
   )
-  expect([ended.code, ended.stderr]).toEqual([
+  expect([ended.code, ended.stderr]).toEqual([0, ''])
+  const waited = await handrail(place({ never }), ['mcp', 'review', '--timeout', '100ms'])
+  expect([waited.code, waited.stderr]).toEqual([
     1,
     'handrail: "never" has not answered yet. To wait longer for it: handrail mcp review --timeout 2m\n',
   ])

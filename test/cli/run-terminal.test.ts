@@ -5,6 +5,7 @@ import { handrail, jsonOf, makePlace, startHandrail, type Place } from '../suppo
 import { startModelServer, type Answer } from '../support/model-server.ts'
 import { findProcesses } from '../support/processes.ts'
 import { listRuns, modelAt, modelEnv, modelKey } from '../support/run-model.ts'
+import { firstOf } from '../support/rounds.ts'
 import { ctrlC, ctrlD, openTerminal } from '../support/terminal.ts'
 
 const read: Answer = { text: 'I look. ', calls: [{ tool: 'code.read_file', input: { path: 'a.txt' } }] }
@@ -147,11 +148,13 @@ test('Ctrl-C while the model answers aborts the run, and the answer is asked for
 const left = (place: Place) => findProcesses(`PWD=${place.project}`).filter((pid) => pid !== process.pid)
 const started = (place: Place) => vi.waitFor(() => expect(existsSync(join(place.project, 'here'))).toBe(true))
 
-test.each([
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-  ['SIGHUP', 129],
-] as const)(
+test.each(
+  firstOf([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const),
+)(
   '%s while a call runs ends it with all its processes; the run is aborted and goes on (SCHED-6, EVID-1)',
   async (signal, code) => {
     const { place, argv } = await open([sleep, done], '--approve', 'once')

@@ -107,6 +107,9 @@ test('nothing that the console shows has a secret in it, whoever looks', async (
   ])
   const run = await shop.runtime.run({ model, prompt: `Look ${secret} up.`, session: { actor: 'ann' } })
   await run.result
+  const failing = modelSaying([new Error(`The key ${secret} is wrong.`)])
+  const failed = await shop.runtime.run({ model: failing.model, prompt: 'Look.', session: { actor: 'ann' } })
+  await failed.result
   const { api, change } = await enter(link)
   const { calls } = (await api('/calls')).body as { calls: { call: string }[] }
   expect(calls).toHaveLength(2)
@@ -116,6 +119,7 @@ test('nothing that the console shows has a secret in it, whoever looks', async (
     '/calls',
     '/runs',
     `/runs/${run.id}`,
+    `/runs/${failed.id}`,
     '/notes',
   ]
   for (const path of [...paths, ...calls.map(({ call }) => `/calls/${call}`)]) {

@@ -30,6 +30,11 @@ test('a person logs in at a provider in a browser, and may do in each tenant wha
       { tenant: 'blue', role: 'viewer' },
     ],
   })
+  // They see another tenant too, and what they stop is said.
+  await page.getByRole('link', { name: 'Live', exact: true }).click()
+  await page.getByRole('button', { name: 'Stop everything in acme…' }).click()
+  await page.getByRole('button', { name: 'Stop everything in acme now' }).click()
+  await page.getByText('Paused: the tenant acme').waitFor()
   expect(faults.filter((fault) => !fault.includes('401'))).toEqual([])
   const [cookie] = (await page.context().cookies(origin)).filter(({ name }) => name.startsWith('handrail-'))
   expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict' })
@@ -117,22 +122,34 @@ test('who logs in anew has one visit, whose cookie is another one; each begin an
 })
 
 test('an address counts only if the provider verified it, and a claim may be named by a pointer', async () => {
-  const { origin } = await startTeamConsole({
+  const { origin, provider } = await startTeamConsole({
     rules: [
       { claim: 'email', value: 'ann@acme.example', role: 'viewer', tenants: ['acme'] },
+      { claim: '/email', value: 'ann@acme.example', role: 'operator', tenants: ['blue'] },
       { claim: '/realm/roles', value: 'boss', role: 'admin', tenants: ['*'] },
     ],
     accounts: {
       ann: { email: 'ann@acme.example', email_verified: true },
       mallory: { email: 'ann@acme.example', email_verified: false },
+      zed: { email: 'zed@acme.example', email_verified: true },
       zoe: { realm: { roles: ['boss'] } },
     },
   })
   expect((await (await enterAs(origin, 'ann')).api('/me')).body.roles).toEqual([
     { tenant: 'acme', role: 'viewer' },
+    { tenant: 'blue', role: 'operator' },
   ])
   expect((await (await enterAs(origin, 'zoe')).api('/me')).body.role).toBe('admin')
   const jar = openJar()
   const refused = await jar.get(await jar.logIn(origin, 'mallory'))
   expect([refused.status, await refused.text()]).toEqual([403, expect.stringContaining('No entry')])
+  // What is verified at one place is not what stands at the other.
+  for (const own of [{ email: 'ann@acme.example' }, { email_verified: true }]) {
+    provider.tamper = ({ email: _email, email_verified: _verified, ...rest }, sign) =>
+      sign({ ...rest, ...own })
+    const as = own.email === undefined ? 'mallory' : 'zed'
+    const other = openJar()
+    const mixed = await other.get(await other.logIn(origin, as))
+    expect([mixed.status, await mixed.text()]).toEqual([403, expect.stringContaining('No entry')])
+  }
 })

@@ -5,7 +5,7 @@ import { recordManyCalls } from '../support/many-calls.ts'
 import { rounds } from '../support/rounds.ts'
 
 const browser = keepBrowser()
-const count = rounds({ usual: 3_000, long: 1_000_000 })
+const count = rounds({ usual: 1_500, long: 1_000_000 })
 
 /** All rows of a list, page after page. */
 async function readAll(api: Awaited<ReturnType<typeof enter>>['api'], query: string) {
@@ -23,7 +23,7 @@ test('of many calls a person finds those of a tool, an actor, a session, an outc
   const { api } = await enter(link)
   const now = Date.now()
   await recordManyCalls(shop.runtime.store, { calls: count, until: now })
-  const few = count <= 3_000
+  const few = count <= 1_500
   const all = few ? await readAll(api, '') : []
   if (few) expect(all).toHaveLength(count)
   const sought = [

@@ -45,7 +45,7 @@ test('a server that is pasted is tried with what its words need; its secret is n
   expect(readFileSync(file, 'utf8')).toContain('// ours')
   const find = async () =>
     (await api('/servers')).body.servers.find(({ server }: { server: string }) => server === 'needy')
-  await expect.poll(find, { timeout: 60_000 }).toMatchObject({ state: 'open', tools: ['mcp.needy.look'] })
+  await expect.poll(find).toMatchObject({ state: 'open', tools: ['mcp.needy.look'] })
   const notes = (await api('/notes')).body
   expect(JSON.stringify(notes)).toContain(`${userInfo().username} wrote the entry of the MCP server`)
   const bad = await change('/servers/plan', {

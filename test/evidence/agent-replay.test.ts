@@ -161,6 +161,10 @@ test('the first point where it would part: policy, prompt, definition of an agen
   expect(await divergence({}, { instructions: ['Spaces.'] })).toMatchObject({
     differences: [{ what: 'instructions', recorded: 'Tabs.', now: 'Spaces.' }],
   })
+  const secret = `sk-ant-api03-${'k3Y'.repeat(20)}`
+  expect(await divergence({}, { system: `The key is ${secret}.` })).toMatchObject({
+    differences: [{ what: 'system', now: 'The key is [redacted].' }],
+  })
   expect(await divergence({}, { maxTurns: 2 })).toMatchObject({
     run: run.id,
     turn: 3,

@@ -13,7 +13,7 @@ import { rounds } from '../support/rounds.ts'
 import { journalOf, optionsOf } from './crashing-work.ts'
 
 const worker = join(import.meta.dirname, 'crashing-worker.ts')
-const kills = rounds({ usual: 12, long: 300 })
+const kills = rounds({ usual: 8, long: 300 })
 const atOnce = 4
 
 test(`${kills} processes killed at random leave no open begin, no lost reservation and no double effect (EVID-1, CALL-3, CALL-4, AUTH-4)`, async () => {

@@ -115,7 +115,7 @@ test('a changed letter anywhere in an export is found, and the record or the lin
     if (isRecord && issue?.sequence !== 0) expect([issue, names(issue, line, number)]).toEqual([issue, true])
   }
   await fc.assert(fc.asyncProperty(fc.nat(), anyLetter, check), {
-    numRuns: rounds({ usual: 40, long: 400 }),
+    numRuns: rounds({ usual: 15, long: 400 }),
   })
 })
 

@@ -191,5 +191,5 @@ test('finds a record that was changed together with every hash after it, by the 
     expect(issue?.sequence).toBeGreaterThanOrEqual(target.at)
     expect(['bad_signature', 'changed']).toContain(issue?.problem)
   }
-  await fc.assert(fc.asyncProperty(anyPlace, check), { numRuns: rounds({ usual: 8, long: 50 }) })
+  await fc.assert(fc.asyncProperty(anyPlace, check), { numRuns: rounds({ usual: 4, long: 50 }) })
 })

@@ -11,8 +11,9 @@ import { makeFolder, openRuntime } from '../support/project.ts'
 import { toServer } from '../support/serve-stdio.ts'
 import { createClient, startHttp, type Era } from './connect.ts'
 import { createFakeRuntime } from './fake-runtime.ts'
+import { firstOf } from '../support/rounds.ts'
 
-const eras = ['legacy', 'modern'] as const
+const eras = firstOf(['legacy', 'modern'] as const)
 
 const leave = defineTool({
   name: 'demo.leave',
@@ -168,7 +169,7 @@ test('open streams end with the server, at once, and with the token of their cal
 })
 
 test('an open stream keeps the session of its caller from being idle (MCP-2, MCP-3)', async () => {
-  const { runtime, server } = await openGateway(['ann', 'bob'], { sessionIdleMs: 400 })
+  const { runtime, server } = await openGateway(['ann', 'bob'], { sessionIdleMs: 1_000 })
   let ended = 0
   runtime.on(({ type }) => void (type === 'session_ended' && ended++))
   const [ann, bob] = await Promise.all([connect(server, 'modern'), connect(server, 'modern', 'bob')])

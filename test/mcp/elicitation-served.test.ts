@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { serveHttp, type HttpOptions } from '../../src/mcp/server/http/serve-http.ts'
 import { openUpstreams, unmarked } from '../support/upstreams.ts'
 import { textOf, type Era } from './connect.ts'
+import { firstOf } from '../support/rounds.ts'
 
 const script = fileURLToPath(new URL('../support/asking-server.ts', import.meta.url))
 const asking = { command: process.execPath, args: [script], read: [dirname(script)], sampling: true }
@@ -70,7 +71,7 @@ const sample = {
 }
 const yes = { action: 'accept', content: { name: 'Ada' } }
 
-const eras = ['legacy', 'modern'] as const
+const eras = firstOf(['legacy', 'modern'] as const)
 
 test.each(eras)(
   'what a server asks goes to the client whose call it is, and says whose question it is; what is left out gets its default: %s (MCP-1, MCP-2)',

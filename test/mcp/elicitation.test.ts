@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Elicitation, ElicitationResult, JsonObject, ElicitationHandler, ToolResult } from 'handrail'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { startFixture } from '../conformance/start-fixture.ts'
 import { realServer } from '../support/real-servers.ts'
 import { openUpstreams, said } from '../support/upstreams.ts'
@@ -272,7 +272,11 @@ test('a server without handshake asks by its answer, and gets what it asked in o
       ? { action: 'accept', content: words }
       : { action: 'accept', content: { name: 'Ada', ok: true, username: 'ada' } },
   )
-  const runtime = await openUpstreams({ it: { url: fixture.url, sampling: true } }, { elicit })
+  const runtime = await openUpstreams(
+    // Which one it speaks is not what this is about.
+    { it: { url: fixture.url, sampling: true, protocol: '2026-07-28' } },
+    { elicit },
+  )
   const session = runtime.session()
   const call = async (tool: string, input: JsonObject = {}) =>
     said(await session.call(`mcp.it.${tool}`, input))
@@ -286,18 +290,23 @@ test('a server without handshake asks by its answer, and gets what it asked in o
   ])
 })
 
-/** Somebody who thinks longer than the calls of these servers may take. */
+/**
+ * Somebody who thinks longer than the calls of these servers may take. A busy machine may take too long beside, so that calls are tried again:
+ * if their time did not stand still, no try would be in time.
+ */
 const thinker: ElicitationHandler = () => wait(1_500, yes)
 const shortMs = 500
 
 test('the time of a call stands still while its server waits for a person, and that of each other call that it may ask for (MCP-1)', async () => {
   const runtime = await openUpstreams({ it: { ...asking, timeout_ms: shortMs } }, { elicit: thinker })
   const session = runtime.session()
-  const holding = session.call('mcp.it.hold', {})
-  const asked = await session.call('mcp.it.ask', { requests: [question('Who?')] })
-  expect(told(asked)).toEqual([yes])
-  await session.call('mcp.it.release', {})
-  expect((await holding).error).toBeUndefined()
+  await vi.waitFor(async () => {
+    const holding = session.call('mcp.it.hold', {})
+    const asked = await session.call('mcp.it.ask', { requests: [question('Who?')] })
+    await session.call('mcp.it.release', {})
+    expect([asked.error, (await holding).error]).toEqual([undefined, undefined])
+    expect(told(asked)).toEqual([yes])
+  })
 })
 
 test('the time of a call stands still while a server without handshake waits for a person (MCP-1)', async () => {
@@ -307,8 +316,11 @@ test('the time of a call stands still while a server without handshake waits for
       : { resultType: 'complete', content: [{ type: 'text', text: 'done' }] },
   )
   const runtime = await openUpstreams({ it: { url, timeout_ms: shortMs } }, { elicit: thinker })
-  const result = await runtime.session().call('mcp.it.ask', {})
-  expect(result.error).toBeUndefined()
+  const result = await vi.waitFor(async () => {
+    const done = await runtime.session().call('mcp.it.ask', {})
+    expect(done.error).toBeUndefined()
+    return done
+  })
   expect(said(result)).toBe('done')
 })
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { environmentOf, makePlace, program, startProgram, type Place } from '../support/command-line.ts'
 import { runKept } from '../support/kept-commands.ts'
 import { serveRaw } from '../support/raw-client.ts'
@@ -79,7 +79,12 @@ async function expectGoverned(place: Place, way: readonly string[]): Promise<voi
   expect(names).not.toContain('mcp__it__environment')
   const read = await inspect(place, [...way, ...callOf('code__read_file', { path: 'a.txt' })])
   expect(read).toMatchObject({ structuredContent: { content: 'here\n' }, code: 0 })
-  const echoed = await inspect(place, [...way, ...callOf('mcp__it__echo', { text: 'hi' })])
+  // A gateway that has just started waits a while for its servers, which a busy machine may take longer to start.
+  const echoed = await vi.waitFor(async () => {
+    const answer = await inspect(place, [...way, ...callOf('mcp__it__echo', { text: 'hi' })])
+    expect(answer.content?.[0]?.text).toContain('hi')
+    return answer
+  })
   expect(unmarked(echoed.content?.[0]?.text)).toBe('hi')
   expect(echoed._meta).toMatchObject({ 'handrail/call': { tool: 'mcp.it.echo', outcome: 'ok' } })
   const denied = await inspect(place, [...way, ...callOf('code__glob', { pattern: '*' })])

@@ -6,8 +6,9 @@ import { makePlace } from '../support/command-line.ts'
 import { makeFolder, openRuntime } from '../support/project.ts'
 import { toServer } from '../support/serve-stdio.ts'
 import { createClient, startHttp, textOf, type Era } from './connect.ts'
+import { firstOf } from '../support/rounds.ts'
 
-const eras = ['legacy', 'modern'] as const
+const eras = firstOf(['legacy', 'modern'] as const)
 
 const bytes = randomBytes(70_000)
 /** More than is given at a time, in letters of one to four bytes. */

@@ -9,8 +9,9 @@ import { startScripted, type Script } from '../support/scripted-server.ts'
 import { toServer } from '../support/serve-stdio.ts'
 import { unmarked } from '../support/upstreams.ts'
 import { createClient, listUntil, startHttp, type Era } from './connect.ts'
+import { firstOf } from '../support/rounds.ts'
 
-const eras = ['legacy', 'modern'] as const
+const eras = firstOf(['legacy', 'modern'] as const)
 
 interface Page {
   readonly uri: string

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
 import { mcpTools } from 'handrail/mcp'
 import { openMcpFeed } from '../../src/compose/sources/mcp-tools.ts'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { findProcesses } from '../support/processes.ts'
 import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
 import { serveWeb } from '../support/web-server.ts'
 import { fixtureTool, makeFixtureServer, openUpstreams, said, unmarked } from '../support/upstreams.ts'
+import { withEnoughTime } from '../support/with-enough-time.ts'
 
 const all = ['echo', 'asked', 'die', 'hang', 'flood', 'garbage', 'others', 'error', 'failed', 'blocks'].map(
   (name) => fixtureTool(name),
@@ -76,18 +77,23 @@ test('a task of a server is cancelled there when its caller has lefts call any m
 
 test('a call that nobody answers ends at its time limit, the server hears of it, and goes on (MCP-1)', async () => {
   const server = makeFixtureServer(all)
-  const runtime = await openUpstreams({ it: { ...server.file, timeout_ms: 300 } })
-  const session = runtime.session()
-  const hung = await session.call('mcp.it.hang')
-  expect(hung.error).toMatchObject({ code: 'TOOL.TIMEOUT', reason: 'timed_out' })
-  expect(said(await session.call('mcp.it.echo', { text: 'on' }))).toBe('on')
+  await withEnoughTime(300, async (ms) => {
+    const runtime = await openUpstreams({ it: { ...server.file, timeout_ms: ms } })
+    const session = runtime.session()
+    const hung = await session.call('mcp.it.hang')
+    expect(hung.error).toMatchObject({ code: 'TOOL.TIMEOUT', reason: 'timed_out' })
+    expect(said(await session.call('mcp.it.echo', { text: 'on' }))).toBe('on')
+  })
   expect(server.asked()).toContain('notifications/cancelled')
 })
 
 test('a flood of messages that nobody asked for ends the connection, and nothing else (MCP-1)', async () => {
-  const runtime = await openUpstreams({ it: makeFixtureServer(all).file })
+  const runtime = await openUpstreams({ it: { ...makeFixtureServer(all).file, timeout_ms: 10_000 } })
   const session = runtime.session()
-  expect((await session.call('mcp.it.flood')).error).toMatchObject({ reason: 'connection_lost' })
+  // It is a flood only if so many come within a second, which a busy machine may not manage.
+  await vi.waitFor(async () =>
+    expect((await session.call('mcp.it.flood')).error).toMatchObject({ reason: 'connection_lost' }),
+  )
   expect((await session.call('code.none')).error?.reason).toBe('tool_not_available')
 })
 

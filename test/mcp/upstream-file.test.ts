@@ -62,17 +62,17 @@ test('a version of the file that cannot be used leaves what there was, and is sa
 test('a new entry that is at fault says each time that the one before stays in force, and which it is (MCP-1)', async () => {
   const one = makeFixtureServer()
   const { runtime, write, issues, has } = await follow({ one: one.file })
-  await expect.poll(() => has('mcp.one.echo'), { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => has('mcp.one.echo')).toBe(true)
   const told = () => issues.filter((issue) => issue.includes('the one before stays in force'))
   for (const times of [1, 2]) {
     write({ one: { ...one.file, netwrok: true }, two: { netwrok: true } })
-    await expect.poll(() => told().length, { timeout: 10_000 }).toBe(times)
+    await expect.poll(() => told().length).toBe(times)
     expect(told().at(-1)).toContain('The new entry of the MCP server "one" cannot be used')
     expect(issues.at(-1)).toContain('The MCP server "two" is left out')
     expect(said(await runtime.session().call('mcp.one.echo', { text: 'hi' }))).toBe('hi')
     write({ one: { ...one.file, timeout_ms: 20_000 + times } })
     await expect
-      .poll(() => runtime.registry.find('mcp.one.echo')?.definition.limits.timeoutMs, { timeout: 10_000 })
+      .poll(() => runtime.registry.find('mcp.one.echo')?.definition.limits.timeoutMs)
       .toBe(20_000 + times)
   }
 })

@@ -101,7 +101,7 @@ function makeHome(mcpServers: object): string {
 
 const demo = { command: 'npx', args: ['-y', 'demo-mcp@latest', '--flag'] }
 
-describe('a package that an entry names', { timeout: 60_000 }, () => {
+describe('a package that an entry names', () => {
   const at = keepOpen(openSandbox)
   beforeAll(() => {
     const { registry, settings } = at()
@@ -207,38 +207,34 @@ case "$1 $2" in
 esac
 `
 
-test(
-  'a package of Python is fetched from the index of the person, and from where that keeps its files (MCP-1)',
-  { timeout: 60_000 },
-  async () => {
-    const code = server.replace("require('./package.json')", "{ version: '1.2.0' }")
-    const files = await serveWeb({ '/demo-py.whl': code }, { address: '127.0.0.2' })
-    const file = `http://127.0.0.2:${files.port}/demo-py.whl`
-    const index = await serveWeb({
-      '/simple/demo-py/': JSON.stringify({ name: 'demo-py', files: [{ url: file }] }),
-    })
-    const bin = makeFolder({ uv: uv.replace('$FILE', file) })
-    chmodSync(join(bin, 'uv'), 0o755)
-    vi.stubEnv('PATH', `${bin}:${process.env['PATH']}`)
-    vi.stubEnv('UV_DEFAULT_INDEX', `http://127.0.0.1:${index.port}/simple`)
-    onTestFinished(() => void vi.unstubAllEnvs())
-    const home = makeHome({ demo: { command: 'uvx', args: ['demo-py', '--flag'] } })
-    const first = await open(home)
-    expect(first.issues).toEqual([])
-    expect(await first.tell('demo', file)).toMatchObject({
-      version: '1.2.0',
-      args: ['--flag'],
-      answer: 'ECONNREFUSED',
-    })
-    expect(first.feed.describe().servers[0]?.package?.pin?.versions).toEqual([
-      { name: 'demo-py', version: '1.2.0', integrity: 'sha256:abc' },
-    ])
-    await first.runtime.close()
-    const hits = [files.hits.length, index.hits.length]
-    expect(await (await open(home)).tell('demo', file)).toMatchObject({ version: '1.2.0' })
-    expect([files.hits.length, index.hits.length]).toEqual(hits)
-  },
-)
+test('a package of Python is fetched from the index of the person, and from where that keeps its files (MCP-1)', async () => {
+  const code = server.replace("require('./package.json')", "{ version: '1.2.0' }")
+  const files = await serveWeb({ '/demo-py.whl': code }, { address: '127.0.0.2' })
+  const file = `http://127.0.0.2:${files.port}/demo-py.whl`
+  const index = await serveWeb({
+    '/simple/demo-py/': JSON.stringify({ name: 'demo-py', files: [{ url: file }] }),
+  })
+  const bin = makeFolder({ uv: uv.replace('$FILE', file) })
+  chmodSync(join(bin, 'uv'), 0o755)
+  vi.stubEnv('PATH', `${bin}:${process.env['PATH']}`)
+  vi.stubEnv('UV_DEFAULT_INDEX', `http://127.0.0.1:${index.port}/simple`)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const home = makeHome({ demo: { command: 'uvx', args: ['demo-py', '--flag'] } })
+  const first = await open(home)
+  expect(first.issues).toEqual([])
+  expect(await first.tell('demo', file)).toMatchObject({
+    version: '1.2.0',
+    args: ['--flag'],
+    answer: 'ECONNREFUSED',
+  })
+  expect(first.feed.describe().servers[0]?.package?.pin?.versions).toEqual([
+    { name: 'demo-py', version: '1.2.0', integrity: 'sha256:abc' },
+  ])
+  await first.runtime.close()
+  const hits = [files.hits.length, index.hits.length]
+  expect(await (await open(home)).tell('demo', file)).toMatchObject({ version: '1.2.0' })
+  expect([files.hits.length, index.hits.length]).toEqual(hits)
+})
 
 /** The files alone: what is pinned stays. */
 function removePackages(folder: string): void {

@@ -158,14 +158,23 @@ describe('an older Node', () => {
     const main = join(installed.folder, 'node_modules', 'handrail')
     const pretend = `Object.defineProperty(process.versions, 'node', { value: '20.20.2' })`
     writeBelow(installed.folder, 'old.mjs', pretend)
-    for (const { file } of doors) {
-      writeBelow(installed.folder, 'old-program.mjs', `import '${join(main, 'dist', `${file}.js`)}'`)
+    const paths = doors.map(({ file }) => join(main, 'dist', `${file}.js`))
+    const run = (program: string) => {
+      writeBelow(installed.folder, 'old-program.mjs', program)
       const argv = ['--import', join(installed.folder, 'old.mjs'), join(installed.folder, 'old-program.mjs')]
-      const ran = runProgram(process.execPath, argv, installed.folder)
-      expect(ran.code).toBe(1)
-      expect(ran.stderr).toContain('Handrail needs Node 24 or later; this is v')
-      expect(ran.stderr).not.toMatch(/^\s+at /m)
+      return runProgram(process.execPath, argv, installed.folder)
     }
+    const ran = run(`import '${paths[0]}'`)
+    expect(ran.code).toBe(1)
+    expect(ran.stderr).toContain('Handrail needs Node 24 or later; this is v')
+    expect(ran.stderr).not.toMatch(/^\s+at /m)
+    const tried = run(`
+      const told = []
+      for (const path of ${JSON.stringify(paths)})
+        told.push(await import(path).then(() => 'loaded', ({ stack }) => stack))
+      console.log(JSON.stringify(told))`)
+    const line = expect.stringMatching(/^Handrail needs Node 24 or later; this is v.*$/) as string
+    expect(JSON.parse(tried.stdout)).toEqual(paths.map(() => line))
   })
 
   test('can read every file that the doors load, so that it gets to be told', () => {

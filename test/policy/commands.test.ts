@@ -655,7 +655,7 @@ test('one more command that no rule allows makes a line not allowed, wherever it
       const both = put(line, other)
       expect([both, await judgeLine(runtime, both)]).toEqual([both, 'ask'])
     }),
-    { numRuns: rounds({ usual: 40, long: 300 }) },
+    { numRuns: rounds({ usual: 15, long: 300 }) },
   )
 })
 
@@ -666,7 +666,7 @@ test('a denied command is found, or asked for, wherever it is put (PERM-11)', as
       const both = put(line, 'touch m')
       expect([both, await judgeLine(runtime, both)]).toEqual([both, 'deny'])
     }),
-    { numRuns: rounds({ usual: 30, long: 200 }) },
+    { numRuns: rounds({ usual: 10, long: 200 }) },
   )
 })
 
@@ -685,6 +685,6 @@ test('how words are quoted does not change what comes out (PERM-11)', async () =
       expect([quoted, second]).toEqual([quoted, first])
       expect(await judgeArgv(runtime, plain)).toBe(first)
     }),
-    { numRuns: rounds({ usual: 30, long: 200 }) },
+    { numRuns: rounds({ usual: 10, long: 200 }) },
   )
 })

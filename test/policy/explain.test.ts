@@ -205,6 +205,18 @@ test('explaining has no effect: nobody is asked, nothing is written, no evidence
   expect([...runtime.store.records({ kind: 'begin' })]).toEqual([])
 })
 
+test('an explanation hides what the policy obliges to hide, in what stands in the file now too (PERM-10)', async () => {
+  const obligations = [{ id: 'mail', action: 'redact' as const, patterns: ['\\w+@example\\.com'] }]
+  const project = makeFolder({ 'a.md': 'ann@example.com\n' })
+  const runtime = await openRuntime({ project, tools: [codeTools()], policy: { obligations } })
+  const input = { path: 'a.md', content: 'bob@example.com\n', overwrite: true }
+  const session = runtime.session({ approve: personSaying('allow_once').approve })
+  await session.call('code.read_file', { path: 'a.md' })
+  const { preview, ...report } = await session.preflight('code.write_file', input)
+  expect(preview?.body).toContain('+')
+  expect(JSON.stringify([preview, report])).not.toMatch(/ann@|bob@/)
+})
+
 const folder = import.meta.dirname
 
 /** Values of each option that decide otherwise than its default; none if the option decides nothing, or what it brings is recorded by itself. */

@@ -604,7 +604,7 @@ test('whatever stands in the lists, what comes out has no issue, and each rule i
           if (rule.effect !== 'deny') expect([...strongest]).not.toContain(matchersOf(rule))
       },
     ),
-    { numRuns: rounds({ usual: 20, long: 150 }) },
+    { numRuns: rounds({ usual: 8, long: 150 }) },
   )
 })
 
@@ -664,6 +664,6 @@ test('no path is allowed that the rule did not allow, and none passes that it de
         await denying.close()
       },
     ),
-    { numRuns: rounds({ usual: 15, long: 100 }) },
+    { numRuns: rounds({ usual: 6, long: 100 }) },
   )
 })

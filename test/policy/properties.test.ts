@@ -52,7 +52,7 @@ async function judge(
   return effect
 }
 
-const options: fc.Parameters<unknown> = { numRuns: rounds({ usual: 20, long: 150 }) }
+const options: fc.Parameters<unknown> = { numRuns: rounds({ usual: 8, long: 150 }) }
 
 test('adding a deny rule never makes a decision more permissive (PERM-1, PL-02)', async () => {
   Object.assign(places, { project: makeFolder(), home: makeFolder() })

@@ -1,11 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { codeTools } from 'handrail'
+import { codeTools, defineTool, type Operation, type Policy } from 'handrail'
 import { foreseePolicy, suggestRules } from 'handrail/policy'
 import type { Suggestions } from 'handrail/policy'
 import { expect, test } from 'vitest'
 import { openOffice } from '../support/approved.ts'
 import { handrail, jsonOf, makePlace, type Place } from '../support/command-line.ts'
+import { openRuntime } from '../support/project.ts'
 import { openShop } from '../support/shop.ts'
 
 const suggest = async (place: Place, ...argv: string[]) =>
@@ -288,3 +289,46 @@ test('a program foresees another policy: what differs from the one in force, and
   expect(await foreseePolicy({ store, runtime, policy: runtime.policy })).toMatchObject({ different: [] })
   expect((await foreseePolicy({ store, runtime, policy: denies, tenants: ['acme'] })).judged).toBe(0)
 })
+
+const bank: Operation = { kind: 'net', host: 'bank.example', url: 'https://bank.example/pay' }
+
+test.each<[string, readonly Operation[], readonly string[] | undefined]>([
+  ['that reaches nothing', [], undefined],
+  ['of a server elsewhere', [bank], ['handrail:host:bank.example']],
+])(
+  'a rule that is made of approved calls of a tool %s lets none through that is given something else',
+  async (_what, operations, resources) => {
+    const place = makePlace()
+    const pay = defineTool({
+      name: 'bank.pay',
+      description: 'Pays.',
+      permission: 'write',
+      input: { type: 'object', properties: { to: { type: 'string' }, more: { type: 'boolean' } } },
+      plan: () => ({ operations }),
+      capabilities: { net: { hosts: ['bank.example'] } },
+      run: () => 'paid',
+    })
+    const options = { project: place.project, tools: [pay] }
+    const approve = async () => ({ decision: 'allow_once' as const, by: 'ann' })
+    const runtime = await openRuntime({ ...options, approve })
+    for (const input of [{ to: 'bob' }, { to: 'bob' }]) await runtime.session().call('bank.pay', input)
+    const { suggested } = await suggestRules({ store: runtime.store, runtime: options })
+    const rules = suggested.map(({ rule }) => rule)
+    expect(rules).toMatchObject([{ ...(resources && { resources }), input: { to: 'bob' }, inputOnly: true }])
+    const effects = async (policy: Policy, ...inputs: object[]) => {
+      const session = (await openRuntime({ ...options, approve, policy })).session()
+      return Promise.all(inputs.map(async (input) => (await session.preflight('bank.pay', input)).effect))
+    }
+    expect(await effects({ rules }, { to: 'bob' }, { to: 'eve' }, { to: 'bob', more: true }, {})).toEqual([
+      'allow',
+      'ask',
+      'ask',
+      'ask',
+    ])
+    await runtime.session().call('bank.pay', {})
+    await runtime.session().call('bank.pay', {})
+    const all = await suggestRules({ store: runtime.store, runtime: options })
+    const empty = all.suggested.map(({ rule }) => rule).filter(({ input }) => input === undefined)
+    expect(await effects({ rules: empty }, {}, { to: 'bob' })).toEqual(['allow', 'ask'])
+  },
+)

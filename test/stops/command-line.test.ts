@@ -11,7 +11,7 @@ const slow = ['call', 'code.run_command', '{"argv": ["sh", "-c", "echo started >
 
 async function startSlow(place: Place) {
   const running = startHandrail(place, [...slow, '--approve', 'once'])
-  await expect.poll(() => existsSync(join(place.project, 'here')), { timeout: 60_000 }).toBe(true)
+  await expect.poll(() => existsSync(join(place.project, 'here'))).toBe(true)
   return running
 }
 
@@ -104,7 +104,7 @@ test('a schedule whose author is paused does nothing, and its run says why', asy
   const runner = runtime.schedules.start()
   clock.forward(1)
   await expect
-    .poll(() => lastRunOf(runtime, made.id), { timeout: 60_000, interval: 50 })
+    .poll(() => lastRunOf(runtime, made.id), { interval: 50 })
     .toMatchObject({ state: 'failed', error: { reason: 'calls_paused' } })
   expect(lines()).toEqual([])
   await runner.close()

@@ -113,7 +113,7 @@ export async function openPage(
 ) {
   const page: Page = await browser.newPage(options)
   atEnd(() => page.close())
-  page.setDefaultTimeout(60_000)
+  page.setDefaultTimeout(180_000)
   const requests: string[] = []
   const faults: string[] = []
   page.on('request', (request) => requests.push(request.url()))

@@ -5,7 +5,9 @@ import type { Page } from 'playwright-core'
 export async function findFaults(page: Page): Promise<unknown[]> {
   await page.evaluate(axe.source)
   return page.evaluate(async () => {
-    const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run()
+    const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run({
+      resultTypes: ['violations'],
+    })
     return violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)])
   })
 }

@@ -7,10 +7,11 @@ import {
   type Json,
   type Policy,
 } from 'handrail'
-import { describe, expect, inject, vi } from 'vitest'
+import { describe, expect, vi } from 'vitest'
 import { createClient } from '../mcp/connect.ts'
 import { atEnd } from './at-end.ts'
 import { makePlace, type Place } from './command-line.ts'
+import { firstOf } from './rounds.ts'
 import { toServer } from './serve-stdio.ts'
 
 /** What came back, as far as every door can tell it. */
@@ -41,8 +42,10 @@ export interface DoorOptions {
 
 export type OpenDoor = (options?: DoorOptions) => Promise<Door>
 
-const library = ['the library', openLibrary] as const
-const both = [library, ['MCP', openMcp]] as const
+const both = [
+  ['the library', openLibrary],
+  ['MCP', openMcp],
+] as const
 
 /** The same tests through the library and through MCP over standard streams. */
 export function atBothDoors(tests: (open: OpenDoor) => void): void {
@@ -51,7 +54,7 @@ export function atBothDoors(tests: (open: OpenDoor) => void): void {
 
 /** The same for what is the same behind every door: `npm test` tries one, `npm run test:long` both. */
 export function atEitherDoor(tests: (open: OpenDoor) => void): void {
-  describe.each(inject('isLong') ? both : [library])('through %s', (_name, open) => tests(open))
+  describe.each(firstOf(both))('through %s', (_name, open) => tests(open))
 }
 
 async function openLibrary({ files, configuration = {}, policy, says }: DoorOptions = {}): Promise<Door> {

@@ -12,10 +12,11 @@ import {
   type Policy,
   type Session,
 } from 'handrail'
-import { describe, inject } from 'vitest'
+import { describe } from 'vitest'
 import { createClient } from '../mcp/connect.ts'
 import { atEnd, keepOpen } from './at-end.ts'
 import { makePlace, type Place } from './command-line.ts'
+import { firstOf } from './rounds.ts'
 import { toOwnServer, toServer } from './serve-stdio.ts'
 
 /** A project in which commands run, reached in one way. */
@@ -79,21 +80,28 @@ const mcpOfStranger = [
   (options) => openMcp(options, stranger),
 ] as const satisfies [string, Open]
 
-/** `npm test` tries each door and each user once. Only `npm run test:long` tries each door with each user. */
-const outer: readonly (readonly [string, Open])[] = [
-  ['the library', (options) => openLibrary(options)],
-  ...(isRoot ? [mcpOfStranger] : [mcp]),
-  ...(isRoot && inject('isLong') ? [mcp] : []),
+const library = ['the library', (options) => openLibrary(options)] as const satisfies [string, Open]
+const child = ['a child session', (options) => openLibrary(options, openChild)] as const satisfies [
+  string,
+  Open,
 ]
-const all: typeof outer = [...outer, ['a child session', (options) => openLibrary(options, openChild)]]
+/** Those of each door with each user; a Handrail of an ordinary user is the one that most people have. */
+const outer = [...(isRoot ? [mcpOfStranger] : []), mcp, library]
 
-/** The same tests through the library and through MCP; when root runs them, through MCP of a Handrail that an unprivileged user started. */
+/**
+ * The same tests through the library and through MCP; when root runs them, through MCP of a Handrail that an unprivileged user started too.
+ * `npm test` tries the latter alone.
+ */
 export function atEveryEntrance(tests: (open: Open) => void): void {
-  describe.each(outer)('through %s', (_name, open) => tests(open))
+  describe.each(firstOf(outer))('through %s', (_name, open) => tests(open))
 }
 
-/** The same tests at those entrances and in a child session, each over one project for all of its tests. */
+/**
+ * The same tests at those entrances and in a child session, each over one project for all of its tests. What is decided before the sandbox is
+ * alike at all of them: `npm test` tries the library alone.
+ */
 export function atOpenEntrances(options: EntranceOptions, tests: (at: () => Entrance) => void): void {
+  const all = firstOf([library, ...outer.filter((each) => each !== library), child])
   describe.each(all)('through %s', (_name, open) => tests(keepOpen(() => open(options))))
 }
 

@@ -4,6 +4,7 @@ import { describe, onTestFinished } from 'vitest'
 import { createClient } from '../mcp/connect.ts'
 import { serveHttp } from '../../src/mcp/server/http/serve-http.ts'
 import { makeFolder } from './project.ts'
+import { firstOf } from './rounds.ts'
 
 /** What came back, as far as every door can tell it. */
 export interface WebAnswer {
@@ -78,9 +79,9 @@ export const webDoors: readonly (readonly [name: string, open: OpenDoor])[] = [
   ['MCP', mcp],
 ]
 
-/** The same tests at every door. */
+/** The same tests at every door; `npm test` tries one. */
 export function atWebDoors(tests: (openDoor: OpenDoor) => void): void {
-  describe.each(webDoors)('through %s', (_name, openDoor) => tests(openDoor))
+  describe.each(firstOf(webDoors))('through %s', (_name, openDoor) => tests(openDoor))
 }
 
 /** A world outside: names and their addresses. */

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { codeTools } from 'handrail'
 import { expect, test } from 'vitest'
 import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
+import { withEnoughTime } from '../support/with-enough-time.ts'
 
 async function sessionOver(files: Record<string, string>) {
   const project = makeFolder(files)
@@ -80,9 +81,10 @@ test('a command runs by argv inside the roots, without the environment, up to it
   expect((await run(['no-such-program'])).error).toMatchObject({ reason: 'command_not_found' })
   expect((await run(['true'], { cwd: '..' })).error?.code).toBe('SANDBOX.CAPABILITY_BLOCKED')
   expect((await run(['true'], { env: { A: '1' } })).error?.code).toBe('SCHEMA.VALIDATION_FAILED')
-  const slow = await run([process.execPath, '-e', 'console.log("started"); setTimeout(() => {}, 60000)'], {
-    timeout_ms: 700,
+  const sleeping = [process.execPath, '-e', 'console.log("started"); setTimeout(() => {}, 600_000)']
+  await withEnoughTime(500, async (ms) => {
+    const slow = await run(sleeping, { timeout_ms: ms })
+    expect(slow.error).toMatchObject({ code: 'TOOL.TIMEOUT', reason: 'timed_out' })
+    expect(JSON.stringify(slow.content)).toContain('started')
   })
-  expect(slow.error).toMatchObject({ code: 'TOOL.TIMEOUT', reason: 'timed_out' })
-  expect(JSON.stringify(slow.content)).toContain('started')
 })

@@ -96,7 +96,7 @@ test('every look sees what is there at that moment, whoever wrote it and how (FI
         expect(readFileSync(path, 'utf8')).toBe(`${reversed(content.trim())}\n`)
       }
     }),
-    { numRuns: rounds({ usual: 20, long: 120 }) },
+    { numRuns: rounds({ usual: 10, long: 120 }) },
   )
 })
 

@@ -8,7 +8,7 @@ import { makePlace, onBundle, startProgram } from '../support/command-line.ts'
 import { rounds } from '../support/rounds.ts'
 
 const worker = join(import.meta.dirname, 'long-tools-worker.ts')
-const kills = rounds({ usual: 3, long: 100 })
+const kills = rounds({ usual: 2, long: 100 })
 
 test(`over ${kills} kills no job of a long tool is lost, and none begins or ends twice (NEXT-2)`, async () => {
   const place = makePlace()

@@ -22,7 +22,7 @@ const step = fc.oneof(
   fc.record({ tool: fc.constant('code.delete_path'), path, recursive: fc.boolean() }),
 )
 
-const runs = rounds({ usual: 40, long: 1_000 })
+const runs = rounds({ usual: 30, long: 1_000 })
 
 test(`${runs} random histories of edits, moves, copies and deletions are taken back step by step, byte for byte`, async () => {
   const { project, runtime } = await openProject({}, { limits: { repeatsPerSession: 1_000 } })

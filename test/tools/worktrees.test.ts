@@ -5,6 +5,7 @@ import { codeTools, type ApprovalRequest, type RuntimeOptions } from 'handrail'
 import { expect, test } from 'vitest'
 import { keepOpen } from '../support/at-end.ts'
 import { giveAway, makeFolder, openRuntime } from '../support/project.ts'
+import { firstOf } from '../support/rounds.ts'
 
 /** Git as a person runs it, in this folder. */
 function git(folder: string, ...words: string[]): string {
@@ -234,7 +235,7 @@ for (const [what, make, line] of losses)
     await enter()
     make(place)
     // Without a list that was shown before, discarding is not agreed to.
-    for (const discard of [false, true]) {
+    for (const discard of firstOf([true, false])) {
       rmSync(join(inside, '../../../.git/worktrees/task/unsaved.json'), { force: true })
       const refused = await exit({ action: 'remove', discard_changes: discard })
       expect(refused.error).toMatchObject({ code: 'TOOL.FAILED', reason: 'work_would_be_lost' })

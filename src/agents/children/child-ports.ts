@@ -30,7 +30,7 @@ export interface ChildPorts extends RunPorts {
   tasksOf(session: Session, id: string): Tasks
   /** Makes a job of the session of an agent, and starts it. */
   readonly hold: (session: Session, agent: StartingAgent) => Promise<void>
-  /** Tells the operator what went wrong where no call can say so. */
+  /** Tells the operator what went wrong if no call can say so. */
   report(agent: string, cause: unknown): void
 }
 

@@ -2,6 +2,7 @@ import type { CallError } from '../../contract/base/errors.ts'
 import { readCalls } from '../../doors/language-model/open-model-calls.ts'
 import type { ModelMessage, ModelTool } from '../../doors/language-model/messages.ts'
 import { callError } from '../../kit/result/call-error.ts'
+import { copyJson } from '../../kit/json/copy-json.ts'
 import { newId } from '../../kit/new-id.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
@@ -95,7 +96,7 @@ function toUse(tokens: TokenCount, { kept }: Pick<OpenRun, 'kept'>): ModelUse {
   return { tokens: tokens.input + tokens.output, cost: toUsage(tokens, kept.settings.price).cost }
 }
 
-/** What a provider says may be tried again is, as long as nothing of an answer was seen. */
+/** Asks again if the provider says that it may be tried again, and nothing of an answer was seen. */
 async function tryOften(run: OpenRun, asked: ModelRequest, seen: Seen): Promise<ReadAnswer | RunEnd> {
   const { signal } = run
   for (let attempt = 0; ; attempt++) {
@@ -124,7 +125,8 @@ function toCallOptions({ kept: { settings }, signal }: OpenRun, { prompt, tools 
   return {
     prompt,
     abortSignal: signal,
-    ...(tools.length > 0 && { tools, toolChoice: { type: 'auto' } }),
+    // A model may change what it is given; the next turn has the same tools.
+    ...(tools.length > 0 && { tools: copyJson(tools), toolChoice: { type: 'auto' } }),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     ...(temperature !== undefined && { temperature }),
     ...(providerOptions !== undefined && { providerOptions }),

@@ -1,6 +1,7 @@
 import type { Mode, Role } from '../../contract/base/principal.ts'
 import type { JsonSchema } from '../../contract/base/schema.ts'
 import type { Session, SessionNarrowing } from '../../contract/runtime.ts'
+import type { ModelTool } from '../../doors/language-model/messages.ts'
 import type { ModelCalls } from '../../doors/language-model/open-model-calls.ts'
 import { canonicalJson } from '../../kit/json/canonical-json.ts'
 import { digest } from '../../kit/json/digest.ts'
@@ -40,12 +41,33 @@ export function briefOf({ settings, calls, session, narrowing }: BriefParts): Ru
     system: skills === undefined ? system : `${system}\n\n${skills}`,
     instructions,
     ...(output !== undefined && { output }),
-    tools: calls.tools.map((tool) => ({ name: tool.name, digest: digest(canonicalJson(tool)) })),
+    tools: calls.tools.map((tool) => ({ name: tool.name, digest: digestOf(tool) })),
     session: { role: principal.role, mode, ...narrowing },
   }
 }
 
+const digests = new WeakMap<ModelTool, string>()
+
+/** Made once for each tool: runs make a brief at each turn. */
+function digestOf(tool: ModelTool): string {
+  const known = digests.get(tool)
+  if (known !== undefined) return known
+  const made = digest(canonicalJson(tool))
+  digests.set(tool, made)
+  return made
+}
+
 /** Whether two briefs say the same. */
 export function isSameBrief(one: RunBrief | undefined, other: RunBrief): boolean {
-  return one !== undefined && canonicalJson(one) === canonicalJson(other)
+  if (one === undefined) return false
+  const { tools, ...rest } = one
+  const { tools: otherTools, ...otherRest } = other
+  return isSameList(tools, otherTools) && canonicalJson(rest) === canonicalJson(otherRest)
+}
+
+function isSameList(tools: readonly BriefedTool[], others: readonly BriefedTool[]): boolean {
+  return (
+    tools.length === others.length &&
+    tools.every(({ name, digest: told }, at) => others[at]?.name === name && others[at].digest === told)
+  )
 }

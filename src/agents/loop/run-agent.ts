@@ -104,8 +104,9 @@ const cutReasons: { readonly [finishReason: string]: Fault } = {
 }
 
 /** Undefined if a message came meanwhile, so that the run goes on. */
-async function finish(run: OpenRun, { endReason, error }: RunEnd): Promise<RunResult | undefined> {
-  const { id, session, kept, nodes } = run
+async function finish(run: OpenRun, { endReason, error: said }: RunEnd): Promise<RunResult | undefined> {
+  const { id, session, kept, nodes, ports } = run
+  const error = ports.redact(said)
   if (endReason === 'completed') await session.endSkills()
   const output = endReason === 'completed' ? readOutput(run) : undefined
   const atWork = jobsAtWork(run)

@@ -25,6 +25,8 @@ export interface RunPorts {
   /** What other agents write to those of runs. */
   readonly mailboxes: Mailboxes
   now(): number
+  /** Takes out secrets, such as the key that a provider repeats when it refuses it. */
+  readonly redact: <T>(value: T) => T
   /** `id` is for a session below another one, which has none of its own; `worktree` is what it is held to. */
   readonly openSession: (
     options: SessionOptions,

@@ -50,8 +50,8 @@ export function findZone(name: string | undefined): string | undefined {
 }
 
 /**
- * The times of a checked expression. The library finds them on the wall clock; this says when the clock shows them. Where the clock is put forward, times
- * with named hours that it leaves out come at the first minute behind; where it is put back, they come the first time only. Times of every hour or
+ * The times of a checked expression. The library finds them on the wall clock; this says when the clock shows them. If the clock is put forward, times
+ * with named hours that it leaves out come at the first minute behind; if it is put back, they come the first time only. Times of every hour or
  * every n-th one follow the clock.
  */
 export function cronTimes(expression: string, zone: string): CronTimes {

@@ -10,7 +10,7 @@ export interface Graph {
 
 /** Throws `dependency_cycle`, naming the circle, if one leads through what changed. */
 export function checkCycles({ dependsOn, changed, isNew }: Graph, what: 'step' | 'task'): void {
-  // A circle goes through something that changed. Where all that is new, nothing older leads back to it.
+  // A circle goes through something that changed. If all that changed is new, nothing older leads back to it.
   const isPassed = [...changed].every(isNew) ? (name: string) => !changed.has(name) : () => false
   const done = new Set<string>()
   for (const start of changed) {

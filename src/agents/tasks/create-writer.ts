@@ -9,7 +9,7 @@ import { Draft } from './draft.ts'
 export type WriterCaller = Pick<TaskCaller, 'tenant' | 'actor' | 'ended'>
 
 /**
- * Makes changes of documents one after the other for each actor, and writes those that wait for each other together. Where another process was faster, they are
+ * Makes changes of documents one after the other for each actor, and writes those that wait for each other together. If another process was faster, they are
  * made anew over what that one wrote.
  */
 export interface Writer {

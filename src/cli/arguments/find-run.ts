@@ -1,7 +1,7 @@
 import type { AgentRuns, StoredRun } from '../../contract/agent-run.ts'
 import { UsageError } from '../base/usage-error.ts'
 import { showLine } from '../base/show-safely.ts'
-import { chooseOne, shortestEnd, showName } from './find-named.ts'
+import { findAmong, showName } from './find-named.ts'
 
 /** What help says of naming one. */
 export const aboutRuns =
@@ -17,15 +17,10 @@ export function findRun(
   const of = tenant === undefined ? {} : { tenant }
   const exact = text === 'last' ? findLast(runs, of) : runs.find(text, tenant)
   if (exact !== undefined) return exact
-  const shown = showName(text)
-  const found =
-    text.length < shortestEnd ? [] : runs.list({ ...of, limit: most }).filter(({ id }) => id.endsWith(text))
-  const missing = { issue: `the store has no run ${shown}. "handrail runs" lists them.` }
-  const chosen = chooseOne(new Set(found.map(({ id }) => id)), { what: 'run', shown, missing })
-  const [run] = found
-  if ('issue' in chosen || run === undefined)
-    throw new UsageError(showLine('issue' in chosen ? chosen.issue : missing.issue))
-  return run
+  const none = `the store has no run ${showName(text)}. "handrail runs" lists them.`
+  const found = findAmong(runs.list({ ...of, limit: most }), { what: 'run', text, none })
+  if ('issue' in found) throw new UsageError(showLine(found.issue))
+  return found.item
 }
 
 /** The newest run, those left out that calls of other runs started: they go on with those. */

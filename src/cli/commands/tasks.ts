@@ -2,7 +2,7 @@ import type { Runtime } from '../../contract/runtime.ts'
 import type { TaskOwner, WholeTask } from '../../contract/services/tasks.ts'
 import { createRedactor } from '../../kit/secrets/redact.ts'
 import { jsonOption, readText, tenantOption } from '../arguments/caller.ts'
-import { chooseOne, shortestEnd, showName } from '../arguments/find-named.ts'
+import { findAmong, showName } from '../arguments/find-named.ts'
 import type { CommandGroup, CommandLine, Options } from '../base/command.ts'
 import { exitCodes } from '../base/exit-codes.ts'
 import { showLine, writeJson } from '../base/show-safely.ts'
@@ -87,15 +87,14 @@ function show({ runtime, given, owner }: Doing): number {
 const most = 10_000
 
 function findTask({ tasks }: Runtime, owner: TaskOwner, text: string): WholeTask {
-  const all = tasks.list({ ...owner, ended: true, limit: text === 'last' ? 1 : most }).map(({ id }) => id)
-  const meant = text === 'last' ? all : all.filter((id) => text.length >= shortestEnd && id.endsWith(text))
-  const shown = showName(text)
-  const missing = { issue: `there is no task ${shown} of this actor. "handrail tasks --all" lists them.` }
   const exact = tasks.find(text, owner)
   if (exact !== undefined) return exact
-  const chosen = chooseOne(new Set(meant), { what: 'task', shown, missing })
-  const found = 'issue' in chosen ? undefined : tasks.find(chosen.id, owner)
-  if (found === undefined) throw new UsageError(showLine('issue' in chosen ? chosen.issue : missing.issue))
+  const all = tasks.list({ ...owner, ended: true, limit: text === 'last' ? 1 : most })
+  const none = `there is no task ${showName(text)} of this actor. "handrail tasks --all" lists them.`
+  const last = text === 'last' ? all.at(0) : undefined
+  const meant = last === undefined ? findAmong(all, { what: 'task', text, none }) : { item: last }
+  const found = 'issue' in meant ? undefined : tasks.find(meant.item.id, owner)
+  if (found === undefined) throw new UsageError(showLine('issue' in meant ? meant.issue : none))
   return found
 }
 

@@ -1,7 +1,8 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { chmodSync, rmSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { readUpstreams, upstreamSecrets } from '../../config/servers/load-upstreams.ts'
+import { makeTemporaryFolder } from '../../sandboxes/leftovers/temporary-folder.ts'
 import { createRuntime } from '../../compose/create-runtime.ts'
 import type { OpenTrial } from '../../compose/servers/try-server.ts'
 import { mcpTools } from '../../compose/sources/mcp-tools.ts'
@@ -18,7 +19,7 @@ export function createTrials(places: Places): OpenTrial {
       return value === undefined ? [] : [[name, value] as const]
     })
     // Another server may have the name that was pasted: what that one keeps is not for this program.
-    const homes = mkdtempSync(join(tmpdir(), 'handrail-trial-'))
+    const homes = makeTemporaryFolder()
     // It may run as a user who has to come through.
     chmodSync(homes, 0o711)
     const feed = mcpTools({

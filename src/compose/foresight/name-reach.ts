@@ -5,25 +5,47 @@ import { findParts } from '../../policy/commands/find-parts.ts'
 import type { JudgedCall } from './judged-call.ts'
 
 /** What a rule says of what calls reach. */
-export type Reached = Pick<Rule, 'resources' | 'commands' | 'input'>
+export type Reached = Pick<Rule, 'resources' | 'commands' | 'input' | 'inputOnly'>
 
 /** The narrowest words in which a rule can name what a call reaches, by kind. */
 export type NamedReach =
   | { readonly kind: 'resources'; readonly resources: readonly string[] }
   /** The words of each command. */
   | { readonly kind: 'commands'; readonly commands: readonly (readonly string[])[] }
-  | { readonly kind: 'input'; readonly input: { readonly [field: string]: string } }
+  /** With `resources`, of a call that also reaches something. */
+  | {
+      readonly kind: 'input'
+      readonly input: { readonly [field: string]: string }
+      readonly resources?: readonly string[]
+    }
 
 /** Names what a call reaches, or says why no rule can: it would have to name a secret, or something that has no exact pattern. */
-export function nameReach(call: JudgedCall, project: string): NamedReach | { readonly reason: string } {
+export function nameReach(
+  call: JudgedCall,
+  { project, isWrite }: Ground,
+): NamedReach | { readonly reason: string } {
   const { operations } = call
   if (operations.length === 0) return nameInput(call)
   if (call.hides.operations)
     return { reason: 'a rule would have to name a secret that stands in what it reaches' }
-  return operations.some(({ kind }) => kind === 'process') ? nameCommands(call, project) : nameResources(call)
+  if (operations.some(({ kind }) => kind === 'process')) return nameCommands(call, project)
+  const named = nameResources(call)
+  // Where a call goes does not say what it changes there, as the path of a file does.
+  const isElsewhere = operations.every(({ kind }) => kind === 'net' || kind === 'other')
+  if ('reason' in named || !isWrite || !isElsewhere) return named
+  const input = nameInput(call)
+  return 'reason' in input ? input : { ...input, resources: named.resources }
 }
 
-function nameResources({ operations }: JudgedCall): NamedReach | { readonly reason: string } {
+/** What a call is looked at with: the project of its tenant, and whether its tool changes things. */
+export interface Ground {
+  readonly project: string
+  readonly isWrite: boolean
+}
+
+function nameResources({
+  operations,
+}: JudgedCall): Extract<NamedReach, { kind: 'resources' }> | { readonly reason: string } {
   const urns = [...new Set(operations.map(operationUrn))].sort()
   const odd = urns.find((urn) => /[*?]/.test(urn))
   if (odd !== undefined)
@@ -54,10 +76,15 @@ function nameCommands(
       commands.push([program, ...view.rest.split(wordBreak).slice(1)])
     }
   }
+  // A rule that names none would speak of every command.
+  if (commands.length === 0) return { reason: 'there is nothing in its command that a rule could name' }
   return { kind: 'commands', commands }
 }
 
-function nameInput({ input, hides }: JudgedCall): NamedReach | { readonly reason: string } {
+function nameInput({
+  input,
+  hides,
+}: JudgedCall): Extract<NamedReach, { kind: 'input' }> | { readonly reason: string } {
   if (input === undefined) return { reason: 'its input was not kept' }
   const named: [field: string, value: string][] = []
   for (const [field, value] of Object.entries(input)) {

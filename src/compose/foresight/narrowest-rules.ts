@@ -1,4 +1,5 @@
 import { dirname } from 'node:path'
+import type { Rule } from '../../contract/policy.ts'
 import { quoteWord, type NamedReach, type Reached } from './name-reach.ts'
 
 /** Approved calls that are alike, and what each of them reaches. */
@@ -25,7 +26,7 @@ export function kinOf(reach: NamedReach): string {
     case 'commands':
       return JSON.stringify(['commands', reach.commands.map((words) => [words[0], words.length])])
     case 'input':
-      return JSON.stringify(['input', Object.keys(reach.input).sort()])
+      return JSON.stringify(['input', Object.keys(reach.input).sort(), reach.resources])
   }
 }
 
@@ -60,11 +61,23 @@ export function list(reaches: readonly NamedReach[]): Reached | undefined {
   const commands = reaches.flatMap((reach) => (reach.kind === 'commands' ? reach.commands : []))
   if (commands.length > 0) return { commands: [...new Set(commands.map(toCommand))].sort() }
   if (reaches.length !== 1 || first?.kind !== 'input') return undefined
-  return Object.keys(first.input).length === 0 ? {} : { input: first.input }
+  return toReached(first, first.input)
 }
 
 function toCommand(words: readonly string[]): string {
   return words.map(quoteWord).join(' ')
+}
+
+/** What was left out was not seen by who said yes. */
+function toReached(
+  { resources }: Extract<NamedReach, { kind: 'input' }>,
+  input: Rule['input'] = {},
+): Reached {
+  return {
+    ...(resources !== undefined && { resources }),
+    ...(Object.keys(input).length > 0 && { input }),
+    inputOnly: true,
+  }
 }
 
 /** What they have in common. */
@@ -92,12 +105,13 @@ function findPattern(reaches: readonly NamedReach[]): Reached | undefined {
   }
   if (first === undefined) return undefined
   const inputs = reaches.flatMap((reach) => (reach.kind === 'input' ? [reach.input] : []))
-  return {
-    input: Object.fromEntries(
+  return toReached(
+    first,
+    Object.fromEntries(
       Object.entries(first.input).map(([field, value]) => [
         field,
         inputs.every((input) => input[field] === value) ? value : '*',
       ]),
     ),
-  }
+  )
 }

@@ -8,6 +8,7 @@ import { createSimulation, type Simulation } from '../simulation/create-simulati
 import type { SimulatedDecision } from '../simulation/to-simulated-decision.ts'
 import { addRule } from './add-rule.ts'
 import { createJudge, type Judge } from './create-judge.ts'
+import { readsInput } from '../simulation/read-recorded.ts'
 import { nameCall, type JudgedCall, type NamedCall } from './judged-call.ts'
 import { approvalOf } from './recent-calls.ts'
 
@@ -51,7 +52,7 @@ export async function openTrial({
     const second = await createSimulation({ ...runtime, policy, onError: () => {} })
     return {
       findObstacle: (call) => findCallObstacle(call, second),
-      findOthers: (calls) => findOthers(calls, createJudge(second, rule.input !== undefined), judge),
+      findOthers: (calls) => findOthers(calls, createJudge(second, readsInput({ rules: [rule] })), judge),
       close: () => second.close(),
     }
   } catch (error) {

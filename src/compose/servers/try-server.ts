@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { dirname, normalize } from 'node:path'
 import type { Json, JsonObject } from '../../contract/base/json.ts'
 import { isInside } from '../../kit/match/is-inside.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { secretNames } from '../../kit/secrets/secret-names.ts'
+import { expandHome } from '../options/resolve-places.ts'
 import type { McpServerState, McpTools } from '../sources/mcp-tools.ts'
 import { requireSound } from './mcp-file.ts'
 import { withSecrets, type PastedServer } from './read-pasted.ts'
@@ -166,7 +166,7 @@ const readOnly = /\bEROFS\b|Read-only file system/i
  */
 function missedFolders(log: string, { read }: JsonObject): string[] {
   const seen = (Array.isArray(read) ? read : []).flatMap((folder) =>
-    typeof folder === 'string' ? folder.replace(/^~(?=\/)/, () => homedir()) : [],
+    typeof folder === 'string' ? expandHome(folder) : [],
   )
   const lines = log.split('\n').filter((line) => readOnly.test(line))
   const paths = lines.flatMap((line) => line.match(/(?<![\w./~])\/[^\s'"`:,;)\]]+/g) ?? [])

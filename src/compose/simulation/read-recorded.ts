@@ -6,7 +6,7 @@ import type { Simulation } from './create-simulation.ts'
 /** Whether a rule of a policy looks at the input of calls. */
 export function readsInput({ rules = [], tenants = {} }: Policy): boolean {
   const all = [...rules, ...Object.values(tenants).flatMap((tenant) => tenant.rules ?? [])]
-  return all.some(({ input }) => input !== undefined)
+  return all.some(({ input, inputOnly }) => input !== undefined || inputOnly === true)
 }
 
 /** Why a call cannot be judged from its evidence. */

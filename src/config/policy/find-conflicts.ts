@@ -90,11 +90,23 @@ function findClashes(statements: readonly Statement[]): Issue[] {
 
 /** The same text for rules that match the same calls, whatever the order of their lists. */
 function callsOf(rule: Rule): string {
-  const { tools, tags, roles: ofRoles, modes: inModes, projects, resources, argv, commands, input } = rule
+  const {
+    tools,
+    tags,
+    roles: ofRoles,
+    modes: inModes,
+    projects,
+    resources,
+    argv,
+    commands,
+    input,
+    inputOnly,
+  } = rule
   return canonicalJson({
     ...inAnyOrder({ tags, projects, resources, commands }),
     argv,
     input,
+    inputOnly: inputOnly === true ? true : undefined,
     tools: tools?.includes('*') === true ? undefined : sorted(tools),
     roles:
       ofRoles !== undefined && roles.every((role) => ofRoles.includes(role)) ? undefined : sorted(ofRoles),

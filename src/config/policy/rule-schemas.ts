@@ -29,6 +29,10 @@ const matchers: { [name: string]: JsonSchema } = {
     { type: 'object', additionalProperties: { type: 'string' }, minProperties: 1 },
     'Patterns of fields of the input that hold text, a number or a boolean, "*" for any characters.',
   ),
+  inputOnly: described(
+    flag,
+    'Whether the input has no field but those that "input" names; without "input", none at all. Default false.',
+  ),
   reason: described(text, 'Shown to the person who is asked, and to the caller who is denied.'),
 }
 

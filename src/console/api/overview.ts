@@ -3,6 +3,7 @@ import type { Runtime } from '../../contract/runtime.ts'
 import type { CountedEnds } from '../../contract/store.ts'
 import { findCalls } from '../../evidence/find-calls.ts'
 import { endpoint, type Asked, type Endpoint } from '../base/endpoint.ts'
+import { listRuns } from '../base/list-runs.ts'
 import { readCount } from '../base/read-query.ts'
 import { everyTenant } from '../../contract/mcp/console-login.ts'
 import { mayDo, sees, type Visitor } from '../base/roles.ts'
@@ -141,9 +142,8 @@ function toTools(ends: readonly CountedEnds[], open: readonly Open[]): Overview[
 }
 
 /** What the runs that began in that time cost so far, of those tenants that the visitor sees. */
-function toSpend({ tenants, parts: { runtime } }: Asked, since: number): Overview['spend'] {
-  const listed = tenants.flatMap((tenant) => runtime.runs.list({ limit: newest.runs, tenant }))
-  const found = listed.filter(({ startedAt }) => startedAt >= since)
+function toSpend(asked: Asked, since: number): Overview['spend'] {
+  const found = listRuns(asked, newest.runs).filter(({ startedAt }) => startedAt >= since)
   const sum = (of: (usage: (typeof found)[number]['usage']) => number): number =>
     found.reduce((total, { usage }) => total + of(usage), 0)
   return {

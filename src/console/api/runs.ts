@@ -3,6 +3,7 @@ import { findCalls } from '../../evidence/find-calls.ts'
 import { readCalls, type RecordedCall } from '../../evidence/read-calls.ts'
 import { answerProblem } from '../base/answers.ts'
 import { endpoint, type Endpoint, type Question } from '../base/endpoint.ts'
+import { listRuns } from '../base/list-runs.ts'
 import { mostRows, readCount } from '../base/read-query.ts'
 import { everyTenant } from '../../contract/mcp/console-login.ts'
 import { mayDo, sees } from '../base/roles.ts'
@@ -21,13 +22,10 @@ const list = endpoint({
   reach: 'each',
   query: { limit: `At most so many, up to ${mostRows}. Default: 50.` },
   answer: { type: 'object', properties: { runs: { type: 'array', items: run } }, required: ['runs'] },
-  run({ query, tenants, parts }) {
-    const limit = readCount(query, { name: 'limit', usual: 50, most: mostRows })
+  run(asked) {
+    const limit = readCount(asked.query, { name: 'limit', usual: 50, most: mostRows })
     if (limit instanceof Response) return limit
-    const { runs } = parts.runtime
-    const own = tenants.flatMap((tenant) => runs.list({ limit, tenant }))
-    const newest = own.toSorted((one, other) => other.startedAt - one.startedAt).slice(0, limit)
-    return { runs: newest.map(toJsonObject) }
+    return { runs: listRuns(asked, limit).slice(0, limit).map(toJsonObject) }
   },
 })
 

@@ -28,9 +28,17 @@ export function pickClaims(claims: RawClaims, rules: readonly ConsoleRule[]): Cl
 /** What a claim is; undefined if the person has none, or the provider does not vouch for it. */
 export function findClaim(claims: RawClaims, name: string): unknown {
   // Anybody can claim an address; only a verified one is theirs.
-  if (name === 'email' && claims['email_verified'] !== true) return undefined
+  if ((name === 'email' || name === '/email') && claims['email_verified'] !== true) return undefined
   if (name.startsWith('/')) return valueAt(claims, name)
   return Object.hasOwn(claims, name) ? claims[name] : undefined
+}
+
+/** What the ID token says of a person, with what else the provider says. An address is verified where it stands, and not by what is said of another one. */
+export function mergeClaims(own: RawClaims, more: RawClaims): RawClaims {
+  const { email, email_verified: isVerified, ...rest } = more
+  const has = { email: own['email'] !== undefined, vouch: own['email_verified'] !== undefined }
+  if (has.email && (has.vouch || own['email'] !== email)) return { ...rest, ...own }
+  return { ...rest, ...own, email, email_verified: isVerified }
 }
 
 /** What a person may do by the rules of now; none if they are of another issuer or client. */

@@ -1,6 +1,6 @@
 import type { ClientAuth, Configuration, IDToken } from 'openid-client'
 import type { ConsoleLogin, ConsoleServing } from '../../contract/mcp/console-login.ts'
-import { findClaim, type RawClaims } from './login-rules.ts'
+import { findClaim, mergeClaims, type RawClaims } from './login-rules.ts'
 
 /** A provider at which persons log in, as it is configured now. */
 export interface Login {
@@ -116,6 +116,5 @@ async function withUserInfo({ config, options, claims, token }: LoggedIn): Promi
   const isMissing = wanted.some((name) => findClaim(own, name) === undefined)
   if (!isMissing || config.serverMetadata().userinfo_endpoint === undefined) return own
   const { fetchUserInfo } = await import('openid-client')
-  const more = await fetchUserInfo(config, token, claims.sub)
-  return { ...more, ...own }
+  return mergeClaims(own, { ...(await fetchUserInfo(config, token, claims.sub)) })
 }

@@ -4,7 +4,7 @@ import type { Session } from '../../contract/runtime.ts'
 import { isWholeJson } from '../../kit/json/is-whole-json.ts'
 import { toAskedCall, type AskedCall } from '../base/asked-call.ts'
 import { createCallDoor, type CallAnswer, type CallDoor } from '../base/create-door.ts'
-import { toPlainSchema } from '../base/fit-tools.ts'
+import { toPlainSchema, type FittedTool } from '../base/fit-tools.ts'
 import { textOf } from '../base/message-fields.ts'
 import type { Part } from '../base/result-parts.ts'
 import { describeModel } from './describe-model.ts'
@@ -28,17 +28,27 @@ export function openModelCalls(
     {
       ...describeModel(model),
       options: [],
-      define: (tools) =>
-        tools.map(({ name, description, schema }) => ({
-          type: 'function',
-          name,
-          description,
-          inputSchema: toPlainSchema(schema),
-        })),
+      define: defineTools,
       read: readCalls,
       reply: (answers) => [{ role: 'tool', content: answers.map((answer) => toResultPart(answer, version)) }],
     },
   )
+}
+
+const defined = new WeakMap<readonly FittedTool[], ModelTool[]>()
+
+/** The same list for the same tools: a run asks for it at each turn. */
+function defineTools(tools: readonly FittedTool[]): ModelTool[] {
+  const known = defined.get(tools)
+  if (known !== undefined) return known
+  const made = tools.map(({ name, description, schema }): ModelTool => ({
+    type: 'function',
+    name,
+    description,
+    inputSchema: toPlainSchema(schema),
+  }))
+  defined.set(tools, made)
+  return made
 }
 
 /** The calls of an answer that are not the provider's own, in order. */

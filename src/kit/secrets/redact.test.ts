@@ -195,7 +195,7 @@ test('nothing of a secret is left, whatever stands around it (OUT-4)', () => {
     fc.property(around, token, around, (before, each, after) => {
       expect(plain.text(`${before}${each}\n${after}`)).not.toContain(each.slice(-16))
     }),
-    { numRuns: rounds({ usual: 100, long: 300 }) },
+    { numRuns: rounds({ usual: 50, long: 300 }) },
   )
 })
 

@@ -61,7 +61,7 @@ const answer = record({ jsonrpc: mostly(fc.constant('2.0')), id, result: mostly(
   'result',
 ])
 
-const numRuns = rounds({ usual: 2_000, long: 200_000 })
+const numRuns = rounds({ usual: 500, long: 200_000 })
 
 test('takes a call only where the SDK takes it too, and reads the same in it (MCP-2)', () => {
   let taken = 0

@@ -21,7 +21,7 @@ export interface ChangeWatch {
   close(): void
 }
 
-/** Looks for changes by `refresh`, which tells `changed` of each. Where that fails, nothing is taken to have changed. */
+/** Looks for changes by `refresh`, which tells `changed` of each. If a `refresh` fails, nothing counts as changed. */
 export function createChangeWatch(refresh: () => void, onError: (cause: unknown) => void): ChangeWatch {
   const waiting = createWaiting()
   const watchers = new Set<() => void>()

@@ -78,7 +78,7 @@ export function putAnswer(question: KeptQuestion, answer: RecordedAnswer): FactC
   }
 }
 
-/** Uses an answer for a call, if nothing changed since the question was read. Where the call itself waited for it, nothing of it is needed any more. */
+/** Uses an answer for a call, if nothing changed since the question was read. If the call itself waited for the answer, the question is not needed any more. */
 export function useAnswer(question: KeptQuestion, call: string): FactChange {
   const { approval, stored } = question
   const value =

@@ -29,7 +29,7 @@ export async function preflight(called: Called | Halted, scope: CallScope): Prom
   const asks = asksPerson(state, scope)
   const effect = halted !== undefined ? 'deny' : asks ? askEffect(state, scope) : 'allow'
   const { limits } = scope.tenant
-  const { redactor } = scope.tenant
+  const redactor = redactorOf(state.registered, scope)
   const error = halted && toShownError(halted, scope)
   const repeats = isChecked(state) ? countRepeats(state, scope) : 0
   const report: Preflight = {

@@ -33,7 +33,7 @@ const unlimitedMs = 2 ** 31 - 1
 /** Kept of each stream beside the log, for what the sandbox says itself, and for what the program says of places that are kept from it. */
 const captureBytes = 65_536
 
-/** A job that has not begun: `begun` starts it, resolves when its program runs, and rejects where it cannot. */
+/** A job that has not begun: `begun` starts it, resolves when its program runs, and rejects if it cannot. */
 export function holdJob(
   command: JobCommand,
   context: JobContext,

@@ -204,7 +204,7 @@ export function settleUnspent(held: HeldBudget, call: string): BudgetSettlement 
   return { call, spent: held.accounts.map(({ account }) => ({ account, units: 0 })) }
 }
 
-/** The same by ids of budgets: which account of a budget that is, its call tells. */
+/** The same by the ids of budgets. The call tells which account of a budget it is. */
 export function spentByBudget(held: HeldBudget, { spent }: BudgetSettlement): { [budget: string]: number } {
   return Object.fromEntries(held.accounts.map(({ budget }, index) => [budget, spent[index]?.units ?? 0]))
 }

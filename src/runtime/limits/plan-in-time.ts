@@ -14,7 +14,7 @@ import { lookAtParts } from '../planning/look-at-parts.ts'
 import { createRunWatch } from './run-watch.ts'
 
 /**
- * What the tool says that the call would do. Rejects with what the plan throws, and with a ToolFailure where it takes longer than
+ * What the tool says that the call would do. Rejects with what the plan throws, and with a ToolFailure if it takes longer than
  * the call may run or the call is aborted.
  */
 export async function planInTime(authorised: Authorised, scope: CallScope): Promise<Plan> {

@@ -6,7 +6,7 @@ import type { CallScope } from '../state/scope.ts'
 import type { CheckedInput, Halted } from '../state/call-state.ts'
 import { inputIdentity } from '../state/said-digest.ts'
 
-/** How often this session made this very call before, to no other end. */
+/** How many times in a row this session made this very call before, and got the same. */
 export function countRepeats(checked: CheckedInput, { tenant, session: { counts } }: CallScope): number {
   const repeats = counts.repeats.get(checked.registered.definition)
   const repeat = repeats?.get(inputIdentity(checked, tenant))
@@ -34,8 +34,8 @@ export function countRepeat(checked: CheckedInput, { tenant, session: { counts }
 }
 
 /**
- * Looks at what a counted call returned, whose result has this digest. Another result than the last one, and a look at a job that runs, are
- * not repeats; and what a tool that changes things returned for the first time may be a change for every other call.
+ * Looks at the result of a counted call. The call is not a repeat if its result differs from the last one, or if it looked at a job that runs. After a
+ * new result of a tool that changes things, every other call may return something else.
  */
 export function settleRepeat(
   state: Halted['state'],
@@ -59,7 +59,7 @@ function changesThings(sideEffect: SideEffect): boolean {
   return sideEffect !== 'none' && sideEffect !== 'read'
 }
 
-/** Names what a call returned, whose result has this digest: how long a command took is another time each time. */
+/** Names a result for the count of repeats, by a digest that leaves out how long a command took. */
 export function resultName({ data, error }: Pick<ToolResult, 'data' | 'error'>, whole: string): string {
   if (!isPlainObject(data) || !('duration_ms' in data)) return whole
   return digest(JSON.stringify([{ ...data, duration_ms: 0 }, error?.code ?? null]))

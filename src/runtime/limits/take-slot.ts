@@ -8,7 +8,7 @@ import { createRunWatch } from './run-watch.ts'
 import type { Slot, Slots } from '../state/slots.ts'
 
 /**
- * Takes a slot of the call's tool, and for an agent-starting call one of its session too. Where none is free, the call waits in line,
+ * Takes a slot of the call's tool, and for an agent-starting call one of its session too. If none is free, the call waits in line,
  * at most as long as it may run; that time is not part of its run.
  */
 export function takeSlot(approved: Approved, scope: CallScope): Slot | CallError | Promise<Slot | CallError> {

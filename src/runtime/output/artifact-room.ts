@@ -6,7 +6,7 @@ import { withoutBrokenEnd } from '../../kit/text/without-broken-end.ts'
 export interface ArtifactRoom {
   /** Takes it, or all that is left; returns what was taken. */
   take(bytes: number): number
-  /** Takes all of it. Fails with `output_too_large` where there is less, and takes nothing. */
+  /** Takes all of it. Fails with `output_too_large` if there is less, and takes nothing then. */
   takeAll(bytes: number): void
 }
 

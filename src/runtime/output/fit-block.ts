@@ -108,7 +108,7 @@ async function fitResource({ text: said, blob, ...rest }: Resource, room: BlockR
   }
 }
 
-/** Head and tail of a text, between its marks where it is of strangers; then what leads to the whole. */
+/** Head and tail of a text, between its marks if a stranger wrote it; then what leads to the whole. */
 async function shorten(
   text: string,
   mimeType: string,

@@ -113,7 +113,7 @@ async function fitError(error: OutputError, fit: Fit): Promise<OutputError> {
   return fitted
 }
 
-/** So many of the issues, where they do not fit. */
+/** The first of the issues, if not all of them fit. */
 const shownIssues = 10
 
 async function fitIssues(issues: readonly Issue[], { share, wholes }: Fit): Promise<readonly Issue[]> {

@@ -18,7 +18,7 @@ export interface WholesOf {
   readonly call: string
   /** Artifacts that it has already. */
   readonly artifacts: readonly Artifact[]
-  /** The tool, where what it says is the word of strangers. */
+  /** The tool, if what it says comes from strangers. */
   readonly stranger: string | undefined
 }
 

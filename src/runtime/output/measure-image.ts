@@ -22,7 +22,7 @@ const parsers: { readonly [mimeType: string]: () => Promise<ImageParser> } = {
 const maxHeaderBytes = 512 * 1024
 
 /**
- * Width and height in pixels, as they stand in the file. A note instead where the bytes are no such image; nothing for formats
+ * Width and height in pixels, as they stand in the file. A note instead if the bytes are not such an image; nothing for formats
  * that are not looked at. Never fails.
  */
 export async function measureImage(

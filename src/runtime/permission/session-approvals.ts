@@ -4,7 +4,7 @@ import type { TenantContext, CallScope, SessionState } from '../state/scope.ts'
 import type { Authorised } from '../state/call-state.ts'
 import { saidDigest } from '../state/said-digest.ts'
 
-/** What a yes for the session covers: the tool that the person saw, and the scope of a plan; where it names none, this very input. */
+/** What a yes for the session covers: the tool that the person saw, and the scope of its plan, or this very input if the plan names no scope. */
 export function approvalKey(
   authorised: Authorised,
   scope: string | undefined,
@@ -13,7 +13,7 @@ export function approvalKey(
   return `${authorised.registered.identity} ${scope ?? saidDigest(authorised, tenant)}`
 }
 
-/** What the person has to say where a yes covers one input only. */
+/** What the person has to say if a yes covers one input only. */
 export const thisInput = 'this very input'
 
 /** Keeps the yes of a person to this call for its session. */

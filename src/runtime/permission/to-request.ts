@@ -3,13 +3,14 @@ import type { Preview } from '../../contract/tool/plan.ts'
 import type { Redactor } from '../../kit/secrets/redact.ts'
 import { showControls, showControlsInLine } from '../../kit/text/show-controls.ts'
 import type { Planned } from '../state/call-state.ts'
+import { redactorOf } from '../record/treatments.ts'
 import type { CallScope } from '../state/scope.ts'
 import type { Asked } from './asked.ts'
 import { thisInput } from './session-approvals.ts'
 
-/** What a person sees of a plan: nothing in it is hidden. If the tool returns no preview, the input itself. */
+/** What is shown of a plan: no control character in it is, and nothing that the policy obliges to hide. If the tool returns no preview, the input itself. */
 export function previewOf(planned: Planned, scope: CallScope): Preview {
-  return toShown(planned.preview ?? inputPreview(planned), scope.tenant.redactor)
+  return toShown(planned.preview ?? inputPreview(planned), redactorOf(planned.registered, scope))
 }
 
 function toShown({ kind, title, body, asOfNow }: Preview, redactor: Redactor): Preview {

@@ -91,7 +91,7 @@ function treat(kept: ToolResult, state: Approved, scope: CallScope): ToolResult 
   return given
 }
 
-/** What an obligation added is added anew, where there still is one. */
+/** What an obligation added is left out: an obligation that still holds adds it anew. */
 function toOutput({ content, summary, artifacts, data, metadata }: ToolResult): ToolOutput {
   const { watermark } = metadata
   return toolOutput({

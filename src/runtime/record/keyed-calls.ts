@@ -17,7 +17,7 @@ import { toCallError } from '../state/to-call-error.ts'
 /** A call with an idempotency key. */
 export type Keyed = Authorised & { readonly key: CallKey }
 
-/** Takes the key for this call. `again` where another call has it by now. */
+/** Takes the key for this call. Returns `again` if another call has it by now. */
 export function takeKey(approved: Approved, scope: CallScope): Halted | typeof again | undefined {
   if (!isKeyed(approved)) return undefined
   try {

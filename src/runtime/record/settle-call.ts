@@ -65,7 +65,7 @@ export async function endLate(
 }
 
 /**
- * How long a call took until this tick: its run, or, where it did not come to that, the way from when it was taken up. What people took to answer
+ * How long a call took until this tick: its run, or, if it did not run, the time since it was taken up. What people took to answer
  * is not counted, whatever they said.
  */
 export function durationOf({ tick, startTick, waitedMs }: Halted['state'], now: number): number {

@@ -40,16 +40,16 @@ export interface SessionCalls {
   /** A call that an agent runs itself, which counts as one of the session. `keeps` says whether its question waits in the store. */
   observed(request: CallRequest, keeps: boolean): Called
   abort(id: string, reason: string | undefined): boolean
-  /** Lets a stop reach what runs, jobs too; each call that starts does. */
+  /** Makes a stop reach what runs here, jobs too. Each call that starts does the same. */
   watch(): void
   /** Resolves when none runs. */
   settled(): Promise<void>
 }
 
-/** Which pending approval a call waited for that comes back. Callers of a session cannot name one. */
+/** Of a call that comes back: the pending approval that it waited for. Callers of a session cannot name one. */
 export const answers = Symbol('answers')
 
-/** Which call waited for what its own calls ask, of a call that comes back for it. Callers of a session cannot name one. */
+/** Of a call that comes back as one of its own calls waited: the id that it had then. Callers of a session cannot name one. */
 export const goesOn = Symbol('goesOn')
 
 /** A call that comes to a session, or comes back. */
@@ -90,7 +90,7 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
     return call
   }
   const toCalled = (call: Call, request: CallRequest): Called =>
-    startCall(call, first.tick(), { ...toWithin(request, { seed, signal }), ...comesBackForNothing })
+    startCall(call, first.tick(), { ...toSurroundings(request, { seed, signal }), ...comesBackForNothing })
   const look = (asked: CallRequest, origin: Call['origin'] = 'api'): Called => {
     const request = withShownName(asked, session, scope().tenant)
     return toCalled(toCall(request, { origin, session, now: first.now() }), asked)
@@ -110,7 +110,11 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
       own.tenant.stops.add(worker)
       const settled = (result: ToolResult) => settle(place, result)
       const within = isLast ? request.signal : joinSignals(signal, inTurn?.signal, request.signal)
-      const called = startCall(call, own.tenant.tick(), toWithin(request, { inTurn, seed, signal: within }))
+      const called = startCall(
+        call,
+        own.tenant.tick(),
+        toSurroundings(request, { inTurn, seed, signal: within }),
+      )
       if (endings.closed && !isLast)
         return recordEnd(closedStop(called, seed.isRuntimeClosed()), own).then(settled)
       const ended = runCall(called, own).then(settled, async (cause: unknown) =>
@@ -149,8 +153,8 @@ function createScope(seed: SessionSeed, session: SessionState): () => CallScope 
   }
 }
 
-/** What a call, its turn, its session and the call that it is a part of say of it. */
-function toWithin(
+/** Who made a call, and what surrounds it: as its request, its turn and its session say. */
+function toSurroundings(
   request: Returning,
   { inTurn, seed, signal }: Surrounding,
 ): CallerOptions & Pick<Called, 'place' | 'signal'> {
@@ -192,7 +196,7 @@ function withShownName(
   return { ...request, tool: redactor.text(tool) }
 }
 
-/** Of a call that is only looked at, or ends at once. */
+/** What a call says of itself that is only looked at, or ends at once. */
 const comesBackForNothing = { answers: undefined, goesOn: undefined, partOf: undefined } as const
 
 /** A call of a session that is over. */
@@ -211,12 +215,12 @@ function recordDefect(called: Halted['state'], cause: unknown, scope: CallScope)
   return recordEnd(toDefect(called, cause, scope), scope)
 }
 
-/** Whatever is thrown on the way rejects. */
+/** Records an end. Rejects with whatever is thrown on the way. */
 async function recordEnd(halted: Halted, scope: CallScope): Promise<ToolResult> {
   return record(halted, scope)
 }
 
-/** The same, before it is recorded. */
+/** A defect as the end of its call, before that is recorded. */
 export function toDefect(called: Halted['state'], cause: unknown, scope: CallScope): Halted {
   const { call, registered } = called
   const begun = called.startedAt !== undefined

@@ -84,7 +84,7 @@ interface Sorted {
   readonly ids: ReadonlyMap<string, string>
 }
 
-/** What has become of the calls of a step that wait. A question of another caller says nothing here. Where people are asked, they are asked again. */
+/** What has become of the calls of a step that wait. A question of another caller says nothing here. If the session asks people, it asks them again. */
 async function sortWaiting(
   all: readonly WaitingCall[],
   asks: boolean,

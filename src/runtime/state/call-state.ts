@@ -30,8 +30,8 @@ import type { Slot } from './slots.ts'
 declare const passed: unique symbol
 
 /**
- * Mark of the steps that a call has passed. Its symbol leaves this file in no value, and `advance` alone adds a mark: each step takes a
- * call with the mark of the step before, so a call that skipped a step does not compile.
+ * Mark of the steps that a call has passed, for the compiler alone: each step takes a call with the mark of the step before, so a call that
+ * skipped a step does not compile. Only `advance` adds a mark.
  */
 type Passed<Step extends StepName> = { readonly [passed]: { readonly [step in Step]: true } }
 
@@ -127,7 +127,7 @@ export interface CallKey {
   readonly name: string
 }
 
-/** An earlier call with the same key, whose result this one gets where it may have it. */
+/** An earlier call with the same key, whose result this one gets if it may have it. */
 export interface KeptCall {
   readonly begin: BeginRecord
   /** What it reached, and the scope that its plan named. */

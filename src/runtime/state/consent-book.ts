@@ -3,7 +3,7 @@ import type { Registered } from '../../contract/registry.ts'
 
 /** The standing consents, as the pipeline asks for them. */
 export interface ConsentBook extends Consents {
-  /** The consent of this id, of whatever state, in this tenant; `other` where another tenant has it. */
+  /** The consent of this id, of whatever state, in this tenant; `other` if another tenant has it. */
   find(tenant: string, id: string): Consent | 'other' | undefined
   /** Whether the tenant ever had one. Cheap. */
   any(tenant: string): boolean
@@ -16,7 +16,7 @@ export interface ConsentUse {
   tenant: string
   actor: string
   registered: Pick<Registered, 'definition' | 'identity'>
-  /** The scope of the plan, where it has one. */
+  /** The scope of the plan, if it has one. */
   scope: string | undefined
   /** The digest of the input. */
   input(): string

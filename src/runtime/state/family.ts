@@ -27,7 +27,7 @@ export interface Repeat {
   changes: number
 }
 
-/** What a session has done so far, where that has a limit. */
+/** What a session has done so far, as far as that has a limit. */
 export interface SessionCounts {
   calls: number
   /** With those of the sessions above and below. */

@@ -7,7 +7,7 @@ import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { pointerTo } from '../../kit/json/json-pointer.ts'
 import { shorten } from '../../kit/text/shorten.ts'
 
-/** What of a value is not as a `ToolOutput` has it; fields that it does not have are let be. */
+/** What in a value does not have the form of a `ToolOutput`. Fields that this form does not know are ignored. */
 export function findMisfits(output: Json): Issue[] {
   return findIssues(output, outputForm)
 }

@@ -6,7 +6,7 @@ export interface JobLog {
   bytes(): number
   add(chunk: { stream: 'stdout' | 'stderr'; text: string }): void
   read(options: { offset: number; maxBytes: number }): JobOutput
-  /** All of it, where it is more than is kept at hand. */
+  /** All of it, if that is more than is kept at hand. */
   finish(): Promise<Artifact | undefined>
   abandon(): Promise<void>
 }

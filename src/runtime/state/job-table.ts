@@ -22,7 +22,7 @@ export interface HeldJob {
 
 /** The jobs that a session has under way in this process, and those of them that ended last. */
 export interface JobTable {
-  /** Fails if too many run, and where the session is over. */
+  /** Fails if too many run, or if the session is over. */
   add(job: HeldJob): void
   /** Takes one in that went on from before, however many run. */
   adopt(job: HeldJob): void

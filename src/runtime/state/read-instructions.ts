@@ -7,6 +7,6 @@ export interface ReadInstructions {
   list(): readonly InstructionBlock[]
   /** A call has read such a file; whether it ends well is not known yet. */
   expect(call: string, file: Pick<InstructionBlock, 'path' | 'scope' | 'digest'>): void
-  /** The call has ended. Returns the block where it is new, or another one than before. */
+  /** The call has ended. Returns the block if it is new or has changed. */
   settle(result: ToolResult, at: number): InstructionBlock | undefined
 }

@@ -30,7 +30,7 @@ export interface InTurn {
  * Runs the calls of one model answer in model order: neighbouring reads together, neighbouring agent-starting calls together, each
  * write alone. After a write that failed or was denied the rest does not run. There is one result for every call, in call order.
  *
- * Where the configuration lets writes overlap, a write does not wait for earlier reads that touch something else. It starts once
+ * If the configuration lets writes overlap, a write does not wait for earlier reads that touch something else. It starts once
  * they all have, so that approvals, counts and limits come in model order; and what comes after it waits for its end, because it
  * may have to stop the rest.
  */

@@ -8,9 +8,9 @@ import { rounds } from '../../../test/support/rounds.ts'
 import { canary, openTestSandbox, reasonOf, type TestSandbox } from './open-test-sandbox.fixture.ts'
 
 /** How often each test tries. */
-const reads = rounds({ usual: 1_000, long: 20_000 })
+const reads = rounds({ usual: 400, long: 20_000 })
 const creates = rounds({ usual: 300, long: 5_000 })
-const starts = rounds({ usual: 20, long: 200 })
+const starts = rounds({ usual: 10, long: 200 })
 
 /**
  * Swaps the directory `d` with a link to the outside, as fast as it can, until it is killed. What was made in the gap between
@@ -50,8 +50,9 @@ test('reads nothing outside while a directory is swapped with a link: TOCTOU rac
   const { files } = place.enter()
   const seen = new Map<string, number>()
   const count = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1)
+  const isMet = () => seen.has('inside') && seen.has('path_outside_roots')
   await whileSwapping(place, async () => {
-    for (let i = 0; i < reads; i++) {
+    for (let i = 0; i < reads || !isMet(); i++) {
       try {
         count(Buffer.from((await files.read('d/f')).bytes).toString())
       } catch (error) {
@@ -64,8 +65,6 @@ test('reads nothing outside while a directory is swapped with a link: TOCTOU rac
   })
   expect(seen.get(canary)).toBeUndefined()
   expect(seen.get('d/canary.txt')).toBeUndefined()
-  expect(seen.get('inside')).toBeGreaterThan(0)
-  expect(seen.get('path_outside_roots')).toBeGreaterThan(0)
 })
 
 test('creates nothing outside while a directory is swapped with a link: TOCTOU race FS-29', async () => {
@@ -74,13 +73,13 @@ test('creates nothing outside while a directory is swapped with a link: TOCTOU r
   const bytes = Buffer.from('x')
   const reasons = new Set<string>()
   await whileSwapping(place, async () => {
-    for (let i = 0; i < creates; i++) {
+    const isMet = () => reasons.has('done') && reasons.has('write_outside_allowed_roots')
+    for (let i = 0; i < creates || !isMet(); i++) {
       const path = i % 10 === 0 ? `d/s${i}/n` : `d/n${i}`
       reasons.add(await reasonOf(files.write(path, bytes, { createDirs: i % 10 === 0, expect: 'absent' })))
     }
   })
   expect(readdirSync(place.outside).sort()).toEqual(['canary.txt', 'f'])
-  expect([...reasons]).toEqual(expect.arrayContaining(['done', 'write_outside_allowed_roots']))
 })
 
 test('starts no program outside while a directory is swapped with a link: TOCTOU race FS-51', async () => {

@@ -24,7 +24,7 @@ import {
 } from '../../support/call-model.ts'
 import { rounds } from '../../support/rounds.ts'
 
-const scenarios = rounds({ usual: 120, long: 10_000 })
+const scenarios = rounds({ usual: 50, long: 10_000 })
 
 const root = mkdtempSync(join(tmpdir(), 'handrail-pairs-'))
 afterAll(() => rmSync(root, { recursive: true }))

@@ -14,7 +14,7 @@ import {
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rounds } from '../../support/rounds.ts'
 
-const turns = rounds({ usual: 150, long: 10_000 })
+const turns = rounds({ usual: 60, long: 10_000 })
 
 const project = import.meta.dirname
 

@@ -9,7 +9,7 @@ import { createClient } from '../../mcp/connect.ts'
 import { atEnd, keepOpen } from '../../support/at-end.ts'
 import { filesIn, openDeclared, tellAll, texts, toolFile } from '../../support/declared-tools.ts'
 import { makeFolder } from '../../support/project.ts'
-import { rounds } from '../../support/rounds.ts'
+import { firstOf, rounds } from '../../support/rounds.ts'
 
 afterEach(() => void vi.unstubAllEnvs())
 
@@ -128,10 +128,12 @@ const echoes = {
   }),
 }
 
-describe.each([
-  ['the library', throughLibrary],
-  ['MCP', throughMcp],
-] as const)('through %s', (_door, open) => {
+describe.each(
+  firstOf([
+    ['the library', throughLibrary],
+    ['MCP', throughMcp],
+  ] as const),
+)('through %s', (_door, open) => {
   const echoing = keepOpen(() => open(() => echoes))
 
   test.each(commandLines)('%s a value %j is a value, to a program and to a script', async (_id, line) => {

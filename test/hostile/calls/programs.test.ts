@@ -89,15 +89,11 @@ describe('a program ends within its bounds', () => {
     ],
     ['lists without an end', 'const all = []; for (;;) all.push(new Array(1e6).fill(1))'],
     ['a buffer of 1 GB', 'return new Uint8Array(2 ** 30).length'],
-  ])(
-    '%s takes more memory than it may (JS-04)',
-    async (_, code) => {
-      const { error } = await runCode(shop().session, code)
-      expect(['program_limit', 'program_failed']).toContain(error?.reason)
-      expect(returnedBy(await runCode(shop().session, 'return 1'))).toBe(1)
-    },
-    60_000,
-  )
+  ])('%s takes more memory than it may (JS-04)', async (_, code) => {
+    const { error } = await runCode(shop().session, code)
+    expect(['program_limit', 'program_failed']).toContain(error?.reason)
+    expect(returnedBy(await runCode(shop().session, 'return 1'))).toBe(1)
+  })
 
   test('calls without an end are refused behind the most (JS-09)', async () => {
     const { did, session } = shop()
@@ -105,7 +101,7 @@ describe('a program ends within its bounds', () => {
     const { error } = await runCode(session, 'for (let n = 0; ; n++) await tools.shop__look({ n })')
     expect(error?.message).toContain('A program may make 100 calls')
     expect(did.filter((each) => each.startsWith('look '))).toHaveLength(100)
-  }, 60_000)
+  })
 
   test('calls that are not waited for are refused behind the most, and none runs twice (JS-09)', async () => {
     const { did, session } = shop()
@@ -114,7 +110,7 @@ describe('a program ends within its bounds', () => {
       'const all = []; for (let n = 0; n < 600; n++) all.push(tools.shop__note({ n }).catch((error) => error.reason)); const said = await Promise.all(all); return said.filter((each) => each === "program_calls").length'
     expect(returnedBy(await runCode(session, code))).toBe(500)
     expect(new Set(did).size).toBe(100)
-  }, 60_000)
+  })
 
   test.each([
     ['recursion', 'const f = () => f() + 1; return f()'],
@@ -130,15 +126,11 @@ describe('a program ends within its bounds', () => {
     ['a large input', 'await tools.shop__look({ n: "x".repeat(2e6) })'],
     ['an error that throws', 'throw { get message() { throw 1 }, toString() { throw 2 } }'],
     ['a proxy that throws', 'throw new Proxy({}, { get() { throw 1 }, getPrototypeOf() { throw 2 } })'],
-  ])(
-    '%s fails, and the next program runs',
-    async (_, code) => {
-      const { session } = shop()
-      expect((await runCode(session, code)).error?.reason).toMatch(/^program_/)
-      expect(returnedBy(await runCode(session, 'return 1'))).toBe(1)
-    },
-    60_000,
-  )
+  ])('%s fails, and the next program runs', async (_, code) => {
+    const { session } = shop()
+    expect((await runCode(session, code)).error?.reason).toMatch(/^program_/)
+    expect(returnedBy(await runCode(session, 'return 1'))).toBe(1)
+  })
 
   test('what it prints is cut, and says so', async () => {
     const result = await runCode(
@@ -216,13 +208,13 @@ test('programs that compute without an end are ended, and the process goes on be
       ([how, why]) => how === 'aborted' || why === 'program_limit' || why === 'program_failed',
     )
   expect(returnedBy(await runCode(session, 'return 1'))).toBe(1)
-}, 60_000)
+})
 
 test('a loop is ended without an abort, with what it had printed (NEXT-5, JS-04)', async () => {
   const { error } = await runCode(shop().session, 'console.log("here"); for (;;) {}')
   expect([error?.reason, error?.data?.['fault']]).toEqual(['program_limit', 'time'])
   expect(error?.message).toContain('here')
-}, 60_000)
+})
 
 test('programs of two tenants never meet, nor do two programs of one (NEXT-5, TEN-1)', async () => {
   const whose = defineTool({

@@ -64,7 +64,7 @@ test('a program on trial has nothing of the server whose name was pasted, and le
   const entry = { command: process.execPath, args: [join(code, 'nosy.mjs')], read: [code] }
   writeFileSync(join(place.home, 'mcp.json'), JSON.stringify({ mcpServers: { nosy: entry } }))
   const serving = async () => (await api('/servers')).body.servers[0]?.state
-  await expect.poll(serving, { timeout: 60_000 }).toBe('open')
+  await expect.poll(serving).toBe('open')
   const trials = () => readdirSync(tmpdir()).filter((name) => name.startsWith('handrail-trial-'))
   const before = trials()
   const tried = await change('/servers/try', { text: JSON.stringify({ nosy: entry }) })

@@ -10,10 +10,10 @@ import { rounds } from '../../support/rounds.ts'
 type Files = Services['files']
 
 const canary = 'canary-outside'
-const reads = rounds({ usual: 2_000, long: 20_000 })
+const reads = rounds({ usual: 800, long: 20_000 })
 const creates = rounds({ usual: 200, long: 5_000 })
 /** How often a whole tree is copied, moved or removed: each one is some twenty looks and changes. */
-const trees = rounds({ usual: 40, long: 400 })
+const trees = rounds({ usual: 15, long: 400 })
 
 /**
  * Puts a folder, and a folder in it, and links to the outside by turns at the same names, as fast as it can, until it is killed or has no

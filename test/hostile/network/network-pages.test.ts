@@ -55,7 +55,13 @@ atWebDoors((openDoor) => {
 
   test('a page inside the bounds that takes too long is given up, and its thread is gone', async () => {
     const slow = `${nested('div', 500)}${'<p>some text, here</p>'.repeat(20_000)}`
-    const fetch = await openOn(openDoor, { '/slow': slow }, { limits: { maxTimeoutMs: 1_000 } })
+    const fetch = await openOn(
+      openDoor,
+      { '/slow': slow },
+      {
+        limits: { maxTimeoutMs: 1_000, abortGraceMs: 300_000 },
+      },
+    )
     const before = threads()
     expect((await fetch('/slow')).outcome).toBe('TOOL.TIMEOUT timed_out')
     expect(threads()).toBe(before)

@@ -160,7 +160,7 @@ atWebDoors((openDoor) => {
 
 const [[, openLibrary]] = webDoors as readonly [(typeof webDoors)[0]]
 
-const requests = rounds({ usual: 5, long: 20 })
+const requests = rounds({ usual: 2, long: 20 })
 
 test(`its first request is never too early, ${requests} of ${requests} times (SB-36)`, async () => {
   const { options, at } = await serveNames({ '/page': 'The page.' }, ['example.com'])

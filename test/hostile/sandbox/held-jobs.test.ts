@@ -43,16 +43,19 @@ atEitherDoor((open) => {
 
   test('what was not quiet when a job is stopped lands at its end, and it writes a path again and again (FS-43)', async () => {
     const job = await start(
-      'echo 1 > again; (sleep 0.8; echo 2 > again; sleep 0.8; rm again; mkdir again; echo 3 > again/x) &',
+      `wait_for() { until [ -e "$1" ]; do sleep 0.05; done; }
+      echo 1 > again; (wait_for saw-1; echo 2 > again; wait_for saw-2; rm again; mkdir again; echo 3 > again/x) &`,
     )
     for (const [path, text] of [
       ['again', '1\n'],
       ['again', '2\n'],
       ['again/x', '3\n'],
-    ] as const)
+    ] as const) {
       await expect
         .poll(() => (path === 'again' && statSync(at(path)).isDirectory() ? '' : content(path)))
         .toBe(text)
+      writeFileSync(at(`saw-${text.trim()}`), '')
+    }
     await job.stop()
     const restless = await start('(while :; do date +%N > restless; echo writes; done) &')
     await outputWith(shared(), restless.id, 'writes\n')

@@ -40,7 +40,7 @@ const lines = [
   '(sleep 0.1; echo late > late) & wait; echo waited',
   'set -e; false; echo no',
 ]
-const used = lines.slice(0, rounds({ usual: 12, long: lines.length }))
+const used = lines.slice(0, rounds({ usual: 6, long: lines.length }))
 
 async function open(hold: 'always' | 'never') {
   const project = makeFolder(files)

@@ -16,13 +16,12 @@ const tree = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`tree
 
 test.each(['bubblewrap', 'host'])(
   `${kills} kills at random leave no process behind, and no temporary file for the next one, with the sandbox %s (FILE-7, CALL-3)`,
-  { timeout: 60_000 + kills * 20_000 },
+  { timeout: 600_000 + kills * 20_000 },
   async (kind) => {
     const place = { project: makeFolder(tree), temporary: makeFolder(), cache: makeFolder(), kind }
     for (let kill = 0; kill < kills; kill++) {
       await runAndDie(place, Math.random() * longestMs)
       await vi.waitFor(() => expect(findProcesses(place.project)).toEqual([]), {
-        timeout: 15_000,
         interval: 20,
       })
     }

@@ -15,7 +15,7 @@ const longestMs = 1_000
 test(
   `${kills} kills while a job writes leave no protected name in force, at no moment, and nothing of its layer (FS-49)`,
   {
-    timeout: 60_000 + kills * 20_000,
+    timeout: 600_000 + kills * 20_000,
   },
   async () => {
     const place = { project: makeFolder(), temporary: makeFolder(), cache: makeFolder() }
@@ -27,7 +27,6 @@ test(
     for (let kill = 0; kill < kills || !hasLanded(); kill++) {
       await runAndDie(place, 400 + Math.random() * longestMs)
       await vi.waitFor(() => expect(findProcesses(place.project)).toEqual([]), {
-        timeout: 15_000,
         interval: 20,
       })
     }

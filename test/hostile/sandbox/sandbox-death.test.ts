@@ -9,7 +9,7 @@ import { findProcesses } from '../../support/processes.ts'
 import { anyCommand, makeFolder, openRuntime } from '../../support/project.ts'
 import { rounds } from '../../support/rounds.ts'
 
-const times = rounds({ usual: 3, long: 20 })
+const times = rounds({ usual: 2, long: 20 })
 
 /** Children in sessions of their own, forked twice, deaf to signals, with closed output, and one that gave up its environment. */
 const scatter = `

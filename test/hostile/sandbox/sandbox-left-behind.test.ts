@@ -16,9 +16,10 @@ import { codeTools } from 'handrail'
 import { expect, test, vi } from 'vitest'
 import { onBundle } from '../../support/command-line.ts'
 import { makeFolder, openRuntime, personSaying } from '../../support/project.ts'
+import { firstOf } from '../../support/rounds.ts'
 
 /** Users that Handrail is started as: the one of the tests and, if that is root, one without rights. */
-const users = process.getuid?.() === 0 ? [undefined, 4_242] : [undefined]
+const users = firstOf(process.getuid?.() === 0 ? [4_242, undefined] : [undefined])
 
 function start(
   user: number | undefined,

@@ -18,7 +18,7 @@ for (;;) {
 }
 `
 
-const starts = rounds({ usual: 15, long: 150 })
+const starts = rounds({ usual: 6, long: 150 })
 
 function startSwapping(folder: string, outside: string): void {
   const child = spawn(process.execPath, ['-e', swapping, folder, outside], { stdio: 'ignore' })

@@ -114,7 +114,7 @@ test('whatever the policy, the grants, the roles, the modes and the lists, no ch
       }
       await runtime.close()
     }),
-    { numRuns: rounds({ usual: 20, long: 150 }) },
+    { numRuns: rounds({ usual: 10, long: 150 }) },
   )
   // The comparison says something only if some children may do less and others as much.
   expect(compared.stricter).toBeGreaterThan(0)

@@ -6,6 +6,7 @@ import { describe } from 'vitest'
 import { createClient } from '../../mcp/connect.ts'
 import { atEnd } from '../../support/at-end.ts'
 import { handrail, type Place } from '../../support/command-line.ts'
+import { firstOf } from '../../support/rounds.ts'
 import { openTerminal } from '../../support/terminal.ts'
 import { toServer } from '../../support/serve-stdio.ts'
 
@@ -178,7 +179,7 @@ export const doors: readonly (readonly [name: string, door: Door])[] = [
   ['MCP', mcp],
 ]
 
-/** The same tests at every door. */
+/** The same tests at every door; `npm test` tries one. */
 export function atEveryDoor(tests: (door: Door) => void): void {
-  describe.each(doors)('through %s', (_name, door) => tests(door))
+  describe.each(firstOf(doors))('through %s', (_name, door) => tests(door))
 }

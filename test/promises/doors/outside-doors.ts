@@ -4,6 +4,7 @@ import { resultText } from 'handrail'
 import { describe, onTestFinished, vi } from 'vitest'
 import { createClient } from '../../mcp/connect.ts'
 import { environmentOf, onBundle, type Place } from '../../support/command-line.ts'
+import { firstOf } from '../../support/rounds.ts'
 import { openOutside } from './outside-tools.ts'
 
 /** A program that runs, with tools of a server that is not ours. */
@@ -76,7 +77,7 @@ const doors: readonly (readonly [string, OpenDoor])[] = [
   ['MCP', mcp],
 ]
 
-/** The same tests at every door of a host's own program. */
+/** The same tests at every door of a host's own program; `npm test` tries one. */
 export function atOutsideDoors(tests: (open: OpenDoor) => void): void {
-  describe.each(doors)('with tools of a server, through %s', (_name, open) => tests(open))
+  describe.each(firstOf(doors))('with tools of a server, through %s', (_name, open) => tests(open))
 }

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { handrail, jsonOf, makePlace } from '../../support/command-line.ts'
-import { atEveryDoor } from '../doors/doors.ts'
+import { doors } from '../doors/doors.ts'
 
 /** Promise 1: there is no second way to a tool. */
-atEveryDoor((door) => {
+describe.each(doors)('through %s', (_name, door) => {
   test('every call, allowed, denied, failed or unknown, leaves one begin and one end (EVID-1)', async () => {
     const place = makePlace(
       { 'a.txt': 'hello', 'secret/k.txt': 'k' },

@@ -6,7 +6,7 @@ import type { StoredRun } from '../../../contract/agent-run.ts'
 import type { Store } from '../../../contract/store.ts'
 import { createSchemaChecker } from '../../../schema/create-schema-checker.ts'
 import { readText } from '../../arguments/caller.ts'
-import { chooseOne, shortestEnd, showName } from '../../arguments/find-named.ts'
+import { findAmong, shortestEnd } from '../../arguments/find-named.ts'
 import { readFile } from '../../arguments/read-file.ts'
 import type { CommandLine } from '../../base/command.ts'
 import { exitCodes } from '../../base/exit-codes.ts'
@@ -52,12 +52,10 @@ function findNamedRun(
       .filter(({ id }) => id.endsWith(text))
       .flatMap(({ id }) => book.find(id, tenant) ?? []),
   )
-  const [run] = found
-  if (run === undefined) return undefined
-  const ids = new Set(found.map(({ id }) => id))
-  const chosen = chooseOne(ids, { what: 'run', shown: showName(text), missing: { issue: '' } })
+  if (found.length === 0) return undefined
+  const chosen = findAmong(found, { what: 'run', text, none: '' })
   if ('issue' in chosen) throw new UsageError(showLine(chosen.issue))
-  return run
+  return chosen.item
 }
 
 /** The run of the last call; of an agent that another one started, the run of that one. */

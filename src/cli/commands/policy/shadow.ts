@@ -15,7 +15,6 @@ import { readsInput } from '../../../compose/simulation/read-recorded.ts'
 import type { RuntimeOptions } from '../../../compose/options/runtime-options.ts'
 import { createSchemaChecker } from '../../../schema/create-schema-checker.ts'
 import { readText } from '../../arguments/caller.ts'
-import { findNamed } from '../../arguments/find-named.ts'
 import type { CommandLine } from '../../base/command.ts'
 import { exitCodes } from '../../base/exit-codes.ts'
 import { readDuration } from '../../arguments/read-duration.ts'
@@ -23,7 +22,7 @@ import { showJson, showLine, writeJson, writeText } from '../../base/show-safely
 import { listenForStop } from '../../terminal/stop-signal.ts'
 import { wireSimulation } from '../../setup/wire-simulation.ts'
 import { findPlaces } from '../../setup/wire.ts'
-import { withEvidence } from '../evidence/open-evidence.ts'
+import { findMeant, withEvidence } from '../evidence/open-evidence.ts'
 import type { ToolsVerb } from '../tools/verb.ts'
 
 /** `handrail policy shadow`. Nothing is written, not even the ends of interrupted calls. */
@@ -37,7 +36,7 @@ export const shadowVerb: ToolsVerb = {
       places,
       async ({ store }) => {
         const wanted = withSession(store, asked)
-        if ('issue' in wanted) return tellIssue(wanted.issue)
+        if (wanted === undefined) return exitCodes.toolError
         return withShadow(options, policy, (shadow) =>
           given.options['follow'] === true
             ? follow(store, shadow, { wanted, given })
@@ -81,18 +80,12 @@ function readWanted(given: CommandLine): Wanted {
   }
 }
 
-/** The same, with the whole id of the session that is meant. */
-function withSession(store: Store, wanted: Wanted): Wanted | { issue: string } {
+/** The same, with the whole id of the session that is meant. Undefined, and said so, if the store has none. */
+function withSession(store: Store, wanted: Wanted): Wanted | undefined {
   const { session: text, tenant } = wanted
   if (text === undefined) return wanted
-  const tenants = tenant === undefined ? store.tenants() : [tenant]
-  const found = findNamed(store, { what: 'session', text, tenants })
-  return 'issue' in found ? found : { ...wanted, session: found.id }
-}
-
-function tellIssue(issue: string): number {
-  process.stderr.write(`${showLine(`handrail: ${issue}`)}\n`)
-  return exitCodes.toolError
+  const meant = findMeant(store, { what: 'session', text, tenant })
+  return meant && { ...wanted, session: meant.id }
 }
 
 interface About {

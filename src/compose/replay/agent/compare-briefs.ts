@@ -1,13 +1,17 @@
 import type { RunBrief } from '../../../agents/loop/brief.ts'
 import { canonicalJson } from '../../../kit/json/canonical-json.ts'
+import type { Redactor } from '../../../kit/secrets/redact.ts'
 import type { Difference } from '../compare-calls.ts'
 
-/** What a model would be told now in another way than it was. */
-export function compareBriefs(recorded: RunBrief, now: RunBrief): Difference[] {
+/** What a model would be told now in another way than it was, with no secret in it. */
+export function compareBriefs(recorded: RunBrief, now: RunBrief, redactor: Redactor): Difference[] {
+  const compare = (what: Difference['what'], of: (brief: RunBrief) => string): Difference[] =>
+    // Before they are cut: half of a secret is none that could be found.
+    of(recorded) === of(now) ? [] : compareTexts(what, redactor.text(of(recorded)), redactor.text(of(now)))
   return [
-    ...compareTexts('system', recorded.system, now.system),
-    ...compareTexts('instructions', recorded.instructions.join('\n\n'), now.instructions.join('\n\n')),
-    ...compareTexts('output', canonicalJson(recorded.output ?? null), canonicalJson(now.output ?? null)),
+    ...compare('system', ({ system }) => system),
+    ...compare('instructions', ({ instructions }) => instructions.join('\n\n')),
+    ...compare('output', ({ output }) => canonicalJson(output ?? null)),
     ...compareTools(recorded.tools, now.tools),
   ]
 }
@@ -42,8 +46,7 @@ function listNames(tools: Tools): string {
 }
 
 /** Two texts from a little before the place on where they part. */
-export function compareTexts(what: Difference['what'], recorded: string, now: string): Difference[] {
-  if (recorded === now) return []
+function compareTexts(what: Difference['what'], recorded: string, now: string): Difference[] {
   let same = 0
   while (same < recorded.length && recorded[same] === now[same]) same++
   const from = Math.max(0, same - 20)

@@ -103,7 +103,7 @@ interface Turn {
 
 /** What of a turn would be in another way before its answer came. */
 async function checkTurn(walk: Walk, { index, turn, brief, node }: Turn): Promise<readonly Difference[]> {
-  const { place, nodes } = walk
+  const { place, nodes, replaying } = walk
   const settings = settingsAt(walk, index)
   const recorded = 'the model was asked'
   if (turn - 1 - legAt(walk, index).countsFrom >= (settings.maxTurns ?? defaultTurns))
@@ -113,7 +113,7 @@ async function checkTurn(walk: Walk, { index, turn, brief, node }: Turn): Promis
   const now = toldNow(place)
   if (now instanceof SetupError)
     return [{ what: 'tools', recorded: 'the provider took them', now: now.message }]
-  const differences = brief === undefined ? [] : compareBriefs(brief, now)
+  const differences = brief === undefined ? [] : compareBriefs(brief, now, replaying.context.redactor)
   if (differences.length > 0) return differences
   const refusal = await spend(walk, { id: node.id, at: node.at, usage: node.usage })
   return refusal === undefined ? [] : [{ what: 'next', recorded, now: refusal }]

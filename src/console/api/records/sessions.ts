@@ -3,6 +3,7 @@ import { findCalls, type ListedCall } from '../../../evidence/find-calls.ts'
 import type { FromSchema } from '../../../define/infer-input.ts'
 import { endpoint, type Endpoint } from '../../base/endpoint.ts'
 import { readCount } from '../../base/read-query.ts'
+import { listRuns } from '../../base/list-runs.ts'
 import { sees } from '../../base/roles.ts'
 import { callRow, toRow } from '../call-row.ts'
 
@@ -51,13 +52,15 @@ const list = endpoint({
     properties: { sessions: { type: 'array', items: sessionRow } },
     required: ['sessions'],
   },
-  run({ visitor, query, tenants, parts: { runtime } }) {
+  run(asked) {
+    const { visitor, query, tenants, parts } = asked
     const minutes = readCount(query, { name: 'minutes', usual: 60, most: longest })
     if (minutes instanceof Response) return minutes
-    const { store, runs } = runtime
+    const { runtime } = parts
+    const { store } = runtime
     const since = Date.now() - minutes * 60_000
     const calls = findCalls(store, { tenants, since, limit: most.calls })
-    const known = tenants.flatMap((tenant) => runs.list({ limit: most.runs, tenant }))
+    const known = listRuns(asked, most.runs)
     const waiting = runtime.approvals.list({ state: 'waiting' }).filter((each) => sees(visitor, each.tenant))
     const groups = new Map<string, Work>()
     const workOf = (of: string, session: string): Work => {

@@ -54,7 +54,7 @@ test('a client hears of a program that ended before it listened', async () => {
   await expect(transport.send({ jsonrpc: '2.0', id: 1, method: 'ping' })).rejects.toThrow('not running')
 })
 
-test('a program that nobody listens to ends with its connection', async () => {
+test('a program without a listener ends with its connection', async () => {
   const { transport, heard } = createProgram()
   await transport.begin()
   await transport.close()

@@ -150,7 +150,7 @@ interface Taken {
   readonly budget: HeldBudget | undefined
 }
 
-/** Takes the call's place in the counts of its session and its units from its budgets, where both have room. */
+/** Takes the call's place in the counts of its session and its units from its budgets, if both have room. */
 function take(approved: Approved, slot: Slot, scope: CallScope): Taken | CallError {
   const over = findExceeded(approved, scope)
   if (over !== undefined) return over

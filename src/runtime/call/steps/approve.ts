@@ -46,7 +46,7 @@ import { toCallError } from '../../state/to-call-error.ts'
 import { previewDigest } from './plan.ts'
 
 /**
- * Step 6: where the decision is to ask, a person says yes to exactly this call. A yes is bound to the principal, the input,
+ * Step 6: if the decision is to ask, a person says yes to exactly this call. A yes is bound to the principal, the input,
  * the definition, the policy and the preview; if any of them is another one by now, nothing runs. An answer that was given since the call was
  * made before counts once.
  */

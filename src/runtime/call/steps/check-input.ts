@@ -12,8 +12,8 @@ import { describeIssues, toDecodeError } from './to-decode-error.ts'
 import { treatmentOf } from '../../record/treatments.ts'
 
 /**
- * Step 2: the input fits its schema and size, and the call has an idempotency key where its tool wants one. What a model got slightly
- * wrong is repaired where that loses nothing.
+ * Step 2: the input fits its schema and size, and the call has an idempotency key if its tool wants one. What a model got slightly
+ * wrong is repaired if that loses nothing.
  */
 export function checkInput(found: Found, scope: CallScope): CheckedInput | Halted {
   const { definition, tool } = found.registered

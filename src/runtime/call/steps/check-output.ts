@@ -92,7 +92,7 @@ function encode(output: ToolOutput, ran: Ran): ToolOutput | Halted {
   }
 }
 
-/** Of an output that is too large: why the tool failed, where it did. */
+/** What is left of an output that is too large: the error of the tool, if it failed. */
 function justError({ error }: ToolOutput): ToolOutput | undefined {
   return error && toolOutput({ error })
 }

@@ -6,7 +6,7 @@ import { keyName } from '../../../kit/key-name.ts'
 import type { CallScope } from '../../state/scope.ts'
 import type { CallKey, Found } from '../../state/call-state.ts'
 
-/** The idempotency key of a call: its own, or the input field that its tool names. An error where the tool takes none, or no such one. */
+/** The idempotency key of a call: its own, or the input field that its tool names. An error if the tool wants a key and there is none, takes none, or if the key is malformed. */
 export function readKey(
   { call, registered, partOf }: Found,
   input: JsonObject,

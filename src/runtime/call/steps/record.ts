@@ -29,7 +29,7 @@ import { withinTime } from '../../../kit/time/within-time.ts'
 import { matchesHook, toHookEvent } from './hook.ts'
 
 /**
- * Step 10: the end of every call, whatever happened to it: its result, its end record (with its begin where there is none yet) in
+ * Step 10: the end of every call, whatever happened to it: its result, its end record (with its begin if there is none yet) in
  * one transaction, its event, and the hooks that observe it.
  */
 export function record(ended: Ended, scope: CallScope): ToolResult | Promise<ToolResult> {
@@ -63,7 +63,7 @@ function tell(recorded: ToolResult, { ended, ending, scope }: Recorded): ToolRes
   const state = stateOf(ended)
   const outlived = isHalted(ended) ? ended.outlived : undefined
   if (outlived !== undefined) void outlived.then(() => endLate(ended, result, scope))
-  // Also where its key is not known: a call that starts anew may end before it is read.
+  // Even if its key is not known: a call that starts anew may end before it is read.
   tenant.running.end(state.call.id, state.refused)
   try {
     announce(recorded, scope)

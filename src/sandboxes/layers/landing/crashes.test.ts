@@ -47,7 +47,7 @@ test('after a kill at any moment the next start makes the folder what it was bef
   const env = { ...process.env, TMPDIR: above }
   let noted = 0
   // Until some were killed while changes came into force.
-  for (let round = rounds({ usual: 5, long: 300 }); round >= 0 || noted === 0; round--) {
+  for (let round = rounds({ usual: 2, long: 300 }); round >= 0 || noted === 0; round--) {
     const child = spawn(process.execPath, [script, above, 'land'], {
       stdio: ['ignore', 'pipe', 'inherit'],
       env,

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import type { Entry, RecordQuery, Store } from '../../../contract/store.ts'
 import { verifyEvidence } from '../../../evidence/chain/verify-evidence.ts'
 import { sampleBegin, sampleEnd } from '../../../testing/store-checks/sample-records.ts'
@@ -82,7 +82,16 @@ function answersOf(store: Store): unknown {
   }
 }
 
-async function answersInMemory(prunedAt?: number): Promise<unknown> {
+const inMemory = new Map<number | undefined, Promise<unknown>>()
+
+/** What a store says that has no summaries; asked once for all tests. */
+function answersInMemory(prunedAt?: number): Promise<unknown> {
+  const answers = inMemory.get(prunedAt) ?? makeAnswers(prunedAt)
+  inMemory.set(prunedAt, answers)
+  return answers
+}
+
+async function makeAnswers(prunedAt: number | undefined): Promise<unknown> {
   const store = createMemoryStore()
   await store.append(usual)
   if (prunedAt !== undefined) store.prune({ at: prunedAt })
@@ -111,6 +120,25 @@ function inFile<T>(path: string, work: (db: DatabaseSync) => T): T {
   }
 }
 
+let made: Promise<string> | undefined
+
+/** A file with the usual records and their summaries, which is copied and not changed. */
+function summarised(): Promise<string> {
+  return (made ??= (async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'handrail-summaries-'))
+    const path = join(directory, 'store.db')
+    const store = await openSqliteStore({ path })
+    await store.append(usual)
+    answersOf(store)
+    await store.close()
+    return path
+  })())
+}
+
+afterAll(async () => {
+  if (made !== undefined) await rm(dirname(await made), { recursive: true })
+})
+
 function countSummaries(path: string): unknown {
   return inFile(path, (db) => db.prepare('SELECT count(*) AS count FROM summaries').get()?.['count'])
 }
@@ -134,7 +162,7 @@ test('the process that wrote records makes their summaries when it has nothing e
   const path = await tempPath()
   const store = await openStore(path)
   await store.append(usual)
-  await vi.waitFor(() => expect(countSummaries(path)).toBe(3), { timeout: 20_000, interval: 50 })
+  await vi.waitFor(() => expect(countSummaries(path)).toBe(3), { interval: 50 })
   expect(answersOf(store)).toEqual(await answersInMemory())
 })
 
@@ -164,10 +192,8 @@ test.each([
   ['a changed seal', `UPDATE summaries SET seal = 'x'`],
 ])('%s does not count, and is made again out of the chain (EVID-7)', async (_, change) => {
   const path = await tempPath()
-  const first = await openStore(path)
-  await first.append(usual)
-  const expected = answersOf(first)
-  await first.close()
+  await cp(dirname(await summarised()), dirname(path), { recursive: true })
+  const expected = await answersInMemory()
   const contents = () =>
     inFile(path, (db) =>
       db.prepare('SELECT number, bodies, seal, hex(value) FROM summaries ORDER BY number').all(),
@@ -243,6 +269,7 @@ test('two processes that write, one of them killed, leave summaries that say wha
   let rounds = 0
   child.stdout.on('data', () => rounds++)
   const gone = new Promise((resolve) => child.once('exit', resolve))
+  await vi.waitFor(() => expect(rounds).toBeGreaterThan(0))
   for (let i = 0; i < 3200 || rounds < 10; i += 100) {
     await store.append(someCalls(i, 100, 'local'))
     if ([...store.records({ tenant: 'local', kind: 'begin', actor: 'nobody' })].length > 0) break

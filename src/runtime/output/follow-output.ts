@@ -1,6 +1,6 @@
-import type { OutputFollower } from '../contract/tool/tool.ts'
-import { createRedactingStream } from '../kit/secrets/redact-stream.ts'
-import type { Redactor } from '../kit/secrets/redact.ts'
+import type { OutputFollower } from '../../contract/tool/tool.ts'
+import { createRedactingStream } from '../../kit/secrets/redact-stream.ts'
+import type { Redactor } from '../../kit/secrets/redact.ts'
 
 /** Letters beyond this are not shown: the result has the output. */
 const maxLetters = 65_536
