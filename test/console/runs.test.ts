@@ -83,6 +83,7 @@ test('a tenant neither sees, compares, replays nor is told the cost of the runs 
     const { runs } = (await ask('/runs')).body
     const { sessions } = (await ask('/sessions')).body
     const { spend } = (await ask('/overview')).body
+    for (const { id } of runs) expect([id, (await ask(`/runs/${id}`)).status]).toEqual([id, 200])
     return [
       runs.map(({ tenant }: { tenant: string }) => tenant),
       sessions.filter(({ run }: { run?: string }) => run !== undefined).length,

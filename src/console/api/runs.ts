@@ -5,8 +5,7 @@ import { answerProblem } from '../base/answers.ts'
 import { endpoint, type Endpoint, type Question } from '../base/endpoint.ts'
 import { listRuns } from '../base/list-runs.ts'
 import { mostRows, readCount } from '../base/read-query.ts'
-import { everyTenant } from '../../contract/mcp/console-login.ts'
-import { mayDo, sees } from '../base/roles.ts'
+import { tenantsOf } from '../base/roles.ts'
 import { callRow, toRow } from './call-row.ts'
 import { toJsonObject } from '../base/to-json-object.ts'
 
@@ -144,10 +143,9 @@ export function noRun(): Response {
 
 /** The run that the path names, if the visitor sees it. */
 export function findRun({ visitor, path, parts }: Question, id = path['run'] ?? ''): StoredRun | undefined {
-  const { runs } = parts.runtime
-  if (mayDo(visitor, 'viewer', everyTenant)) return runs.find(id)
-  const own = [...visitor.roles.keys()].flatMap((tenant) => runs.find(id, tenant) ?? [])
-  return own.find(({ tenant }) => sees(visitor, tenant))
+  const { runs, store } = parts.runtime
+  const own = tenantsOf(visitor, store.tenants()).values()
+  return own.map((tenant) => runs.find(id, tenant)).find((run) => run !== undefined)
 }
 
 /** What calls left, and who let them. */
