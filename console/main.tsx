@@ -68,7 +68,7 @@ function Console() {
         </span>
       </header>
       <PauseBanner />
-      <main id="main">
+      <main id="main" tabIndex={-1}>
         <Page />
       </main>
     </div>
