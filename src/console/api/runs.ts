@@ -144,8 +144,11 @@ export function noRun(): Response {
 /** The run that the path names, if the visitor sees it. */
 export function findRun({ visitor, path, parts }: Question, id = path['run'] ?? ''): StoredRun | undefined {
   const { runs, store } = parts.runtime
-  const own = tenantsOf(visitor, store.tenants()).values()
-  return own.map((tenant) => runs.find(id, tenant)).find((run) => run !== undefined)
+  for (const tenant of tenantsOf(visitor, store.tenants())) {
+    const run = runs.find(id, tenant)
+    if (run !== undefined) return run
+  }
+  return undefined
 }
 
 /** What calls left, and who let them. */
