@@ -3,18 +3,11 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Overview } from '../api.ts'
 import { OverTime, showCost } from '../charts/over-time.tsx'
+import { ranges } from '../parts/call-search.tsx'
 import { Fault } from '../parts/fault.tsx'
 import { Table } from '../parts/table.tsx'
 import { showNumber } from '../parts/text.tsx'
 import { useAsked } from '../parts/use-asked.ts'
-
-const ranges = [
-  [15, 'the last 15 minutes'],
-  [60, 'the last hour'],
-  [24 * 60, 'the last day'],
-  [7 * 24 * 60, 'the last 7 days'],
-  [31 * 24 * 60, 'the last 31 days'],
-] as const
 
 /** What `/api/health` says. */
 interface Health {
@@ -58,7 +51,7 @@ export function OverviewPage() {
         <span role="status">{(isLate || answer?.isWhole === false) && 'Counting…'}</span>
       </div>
       <Fault text={fault} />
-      {answer !== undefined && <Numbers {...answer} />}
+      {answer !== undefined && <Numbers {...answer} minutes={minutes.value} />}
     </>
   )
 }
@@ -96,16 +89,16 @@ function HealthList() {
   )
 }
 
-function Numbers({ counts, approvals, spend, times, tools }: Overview) {
+function Numbers({ counts, approvals, spend, times, tools, minutes }: Overview & { minutes: number }) {
   return (
     <>
       <ul class="figures" aria-label="Figures">
-        <Figure name="Calls" value={counts.calls} />
-        <Figure name="Denied" value={counts.denied} />
-        <Figure name="Failed" value={counts.failed} />
-        <Figure name="Aborted" value={counts.aborted} />
+        <Figure name="Calls" value={counts.calls} to={toCalls(minutes)} />
+        <Figure name="Denied" value={counts.denied} to={toCalls(minutes, 'denied')} />
+        <Figure name="Failed" value={counts.failed} to={toCalls(minutes, 'failed')} />
+        <Figure name="Aborted" value={counts.aborted} to={toCalls(minutes, 'aborted')} />
         <Figure name="Open" value={counts.open} />
-        <Figure name="Waiting now" value={approvals.waiting} />
+        <Figure name="Waiting now" value={approvals.waiting} to="/inbox" />
         <Figure
           name="Median wait for an answer"
           value={approvals.medianMs === undefined ? '–' : showDuration(approvals.medianMs)}
@@ -128,12 +121,25 @@ function Numbers({ counts, approvals, spend, times, tools }: Overview) {
   )
 }
 
-function Figure({ name, value }: { name: string; value: number | string }) {
+interface FigureProps {
+  readonly name: string
+  readonly value: number | string
+  /** The page that has what is counted. */
+  readonly to?: string
+}
+
+function Figure({ name, value, to }: FigureProps) {
+  const shown = <strong>{typeof value === 'number' ? showNumber(value) : value}</strong>
   return (
     <li>
-      <strong>{typeof value === 'number' ? showNumber(value) : value}</strong> <small>{name}</small>
+      {shown} <small>{to === undefined ? name : <a href={to}>{name}</a>}</small>
     </li>
   )
+}
+
+/** The page of the calls of a time. */
+function toCalls(minutes: number, outcome?: string): string {
+  return `/live?minutes=${minutes}${outcome === undefined ? '' : `&outcome=${outcome}`}`
 }
 
 function ToolTable({ tools }: Pick<Overview, 'tools'>) {

@@ -95,6 +95,8 @@ test('a tenant is told the numbers of its own calls and questions only', async (
   const as = (id: string, query = '') =>
     askApi(origin, `/overview${query}`, { headers: { authorization: `Bearer hr_${id}` } })
   expect((await as('ann')).status).toBe(403)
+  const { times } = (await as('eve')).body
+  expect(times.some(({ waited }: { waited: number }) => waited > 0)).toBe(false)
   expect((await as('eve')).body).toMatchObject({
     counts: { calls: 1, ok: 1 },
     tools: [{ tool: 'shop.look' }],
