@@ -216,13 +216,18 @@ function describePlace() {
 }
 
 function describeView() {
+  // With another root, the namespaces are the same, and so is the path of it.
+  const root = fs.statSync('/')
   return [
     ...views.map((name) => fs.readlinkSync(`/proc/self/ns/${name}`)),
-    fs.readlinkSync('/proc/self/root'),
+    [root.dev, root.ino],
+    require('node:os').getPriority(),
     fs.readFileSync('/proc/self/limits', 'latin1'),
-    ...fs.readFileSync('/proc/self/status', 'latin1').match(/^(?:Cap\w+|NoNewPrivs|Seccomp):.*/gm),
+    ...fs.readFileSync('/proc/self/status', 'latin1').match(ofStatus),
   ]
 }
+
+const ofStatus = /^(?:Cap\w+|NoNewPrivs|Seccomp\w*|Cpus_allowed|Mems_allowed):.*/gm
 
 const head = 5
 

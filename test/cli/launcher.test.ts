@@ -163,7 +163,7 @@ async function compiledInstall(): Promise<CompiledInstall> {
     utimesSync(main, 1000, 1000)
   }
   const say = async (before: readonly string[] = []) => {
-    const [command = '', ...argv] = [...before, process.execPath, bare, 'tools']
+    const [command, ...argv] = [...before, process.execPath, bare, 'tools']
     const { code, stdout } = await startProgram(place, argv, { command }).ended
     expect(code).toBe(0)
     return stdout.trim()
