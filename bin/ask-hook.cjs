@@ -1,8 +1,8 @@
 // Asks a running "handrail serve" to answer the hook of an agent. Plain JavaScript on what every Node has, as it decides how quick a hook is: so it
 // uses no stream where a plain read does.
-const { readSync, writeSync } = require('node:fs')
+const { readSync, readlinkSync, statSync, writeSync } = require('node:fs')
 
-const form = 2
+const form = 3
 
 /** The server itself answers before that. */
 const longestMs = 24_000
@@ -23,7 +23,7 @@ async function askAboutHook(path, argv) {
     const env = Object.fromEntries(
       variables.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
     )
-    socket.write(`${JSON.stringify({ form, argv, cwd: process.cwd(), env })}\n`)
+    socket.write(`${JSON.stringify({ form, root: describeRoot(), argv, cwd: process.cwd(), env })}\n`)
     let bytes = 0
     for await (const piece of readInput()) {
       read.push(piece)
@@ -42,6 +42,12 @@ async function askAboutHook(path, argv) {
   } finally {
     socket.destroy()
   }
+}
+
+/** Where paths begin. In a container, and with another root, they name other files than they do for the server. */
+function describeRoot() {
+  const { dev, ino } = statSync('/')
+  return [dev, ino, process.platform === 'linux' ? readlinkSync('/proc/self/ns/mnt') : ''].join(' ')
 }
 
 function open(socket) {

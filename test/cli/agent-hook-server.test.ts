@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
@@ -19,6 +20,7 @@ import {
   jsonOf,
   makePlace,
   packageRoot,
+  program,
   startHandrail,
   startProgram,
   type Ended,
@@ -114,6 +116,24 @@ test('a running server answers hooks over a socket for its owner only, by the po
   await server.ended
   expect(existsSync(socketOf(place))).toBe(false)
 })
+
+test.skipIf(spawnSync('unshare', ['-m', 'true']).status !== 0)(
+  'a hook in a container decides about the files there: a link that leads into what is denied is none for the server',
+  async () => {
+    const place = makeProject()
+    await startServer(place)
+    const input = join(place.user, 'input')
+    writeFileSync(input, read(place, 'a.txt'))
+    const script = `
+      mount --bind '${join(place.project, 'vault')}' /mnt
+      mount -t tmpfs -o mode=755 handrail '${place.project}' && cd '${place.project}'
+      mkdir vault && mount --bind /mnt vault && ln -s vault/key a.txt
+      exec '${process.execPath}' '${program}' hook claude-code < '${input}'`
+    const inside = startProgram(place, ['-m', 'sh', '-c', script], { command: 'unshare' })
+    expect(decisionOf(await inside.ended)).toBe('deny')
+    expect(decisionOf(await hook(place, read(place, 'a.txt')))).toBe('allow')
+  },
+)
 
 test.each<[string, string | undefined, number]>([
   ['that anybody could have made', '{"code":0,"out":"forged","err":""}', 0o666],

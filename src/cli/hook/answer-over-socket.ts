@@ -1,3 +1,4 @@
+import { readlinkSync, statSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { JsonObject } from '../../contract/base/json.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
@@ -6,7 +7,7 @@ import { answerHook } from './run-hook.ts'
 import type { WithRuntime } from './with-own-runtime.ts'
 
 /** The form of what goes over the socket. A client of another form decides alone. */
-const form = 2
+const form = 3
 
 /** What a hook says before the message of the agent. */
 interface Greeting {
@@ -50,11 +51,17 @@ export async function answerOverSocket(
 }
 
 function toGreeting(said: JsonObject): Greeting | undefined {
-  if (said['form'] !== form) return undefined
+  if (said['form'] !== form || said['root'] !== describeRoot()) return undefined
   const { argv, cwd, env } = said
   if (!Array.isArray(argv) || typeof cwd !== 'string' || !isPlainObject(env)) return undefined
   const texts = Object.entries(env).filter(([, value]) => typeof value === 'string')
   return { argv: argv.map(String), cwd, env: Object.fromEntries(texts) as Greeting['env'] }
+}
+
+/** Where paths begin: for who asks from a container, or with another root, they name other files. */
+function describeRoot(): string {
+  const { dev, ino } = statSync('/')
+  return [dev, ino, process.platform === 'linux' ? readlinkSync('/proc/self/ns/mnt') : ''].join(' ')
 }
 
 const text = { type: 'string' } as const
