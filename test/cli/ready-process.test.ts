@@ -153,6 +153,9 @@ test('what the caller has counts, and not what the server was started with: vari
   expect((await run(place, mark, markAs('first'))).stdout).toContain('first\n')
   const second = await run(place, mark, markAs('second'))
   expect(second.stdout).toContain('second\n')
+  // What runs later may read how the process that it is in was started.
+  for (const pid of readyFor(place))
+    expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('MARK')
   expect(withoutIds(await runAlone(place, mark, markAs('second')))).toEqual(withoutIds(second))
   expect((await run(place, [...read, '--tenant', 'local'])).code).toBe(0)
   const calls = await callsOf(place)
@@ -316,7 +319,7 @@ test('a program that only knows the socket gets nothing run, and another version
   await startServer(place)
   const hostile = `
     const { describePlace } = require(${JSON.stringify(join(dirname(program), 'ready', 'ask.cjs'))})
-    const command = { asks: 'command', form: 2, place: describePlace(), argv: ${JSON.stringify(read)}, cwd: process.cwd(), env: process.env, umask: 18, terminals: [null, null, null] }
+    const command = { asks: 'command', form: 3, place: describePlace(), argv: ${JSON.stringify(read)}, cwd: process.cwd(), env: process.env, started: {}, umask: 18, terminals: [null, null, null] }
     const socket = require('node:net').connect(${JSON.stringify(join(place.home, 'serve.sock'))})
     socket.pipe(process.stdout)
     socket.write(JSON.stringify(command) + '\\n')`
