@@ -10,8 +10,6 @@ const longestMs = 24_000
 /** More is left to the command itself, which refuses it. */
 const maxBytes = 33 * 1024 * 1024
 
-const variables = ['HANDRAIL_PROJECT', 'CLAUDE_PROJECT_DIR', 'GEMINI_PROJECT_DIR', 'CURSOR_PROJECT_DIR']
-
 /** The exit code if a server answered; else what was read of standard input, for the command itself to go on with. */
 async function askAboutHook(path, argv) {
   const { connect } = require('node:net')
@@ -20,9 +18,7 @@ async function askAboutHook(path, argv) {
   const read = []
   try {
     const reply = collect(socket)
-    const env = Object.fromEntries(
-      variables.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
-    )
+    const { env } = process
     socket.write(`${JSON.stringify({ form, root: describeRoot(), argv, cwd: process.cwd(), env })}\n`)
     let bytes = 0
     for await (const piece of readInput()) {

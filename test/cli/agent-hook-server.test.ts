@@ -135,6 +135,22 @@ test.skipIf(spawnSync('unshare', ['-m', 'true']).status !== 0)(
   },
 )
 
+test('a secret that only the agent has in its environment stays out of what a hook leaves beside a server', async () => {
+  const place = makeProject()
+  const secret = 'opaque-canary-4711'
+  writeFileSync(
+    join(place.home, 'config.json'),
+    '{ "webSearch": { "engine": "brave", "secret": "SEARCH_KEY" } }',
+  )
+  await startServer(place)
+  const input = read(place, 'b.txt').replace('"file_path":"b', `"file_path":"${secret}`)
+  const running = startHandrail(place, ['hook', 'claude-code'], { env: { SEARCH_KEY: secret } })
+  expect(decisionOf(await end(running, input))).toBe('allow')
+  const { stdout } = await handrail(place, ['evidence', 'export'])
+  expect(stdout).toContain('[redacted].txt')
+  expect(stdout).not.toContain(secret)
+})
+
 test.each<[string, string | undefined, number]>([
   ['that anybody could have made', '{"code":0,"out":"forged","err":""}', 0o666],
   ['that breaks off', '', 0o600],

@@ -1,7 +1,9 @@
 import { readlinkSync, statSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { JsonObject } from '../../contract/base/json.ts'
+import type { Runtime } from '../../contract/runtime.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
+import { namedSecrets } from '../setup/named-secrets.ts'
 import { hookAgents } from './agents.ts'
 import { answerHook } from './run-hook.ts'
 import type { WithRuntime } from './with-own-runtime.ts'
@@ -38,6 +40,13 @@ export async function answerOverSocket(
   if (load === undefined || values.help === true) return {}
   let out = ''
   let err = ''
+  let isOther = false
+  const sameRuntime: WithRuntime = (places, run) =>
+    withRuntime(places, (runtime) => {
+      isOther ||= !isSameEnvironment(env, runtime)
+      if (isOther) throw new Error('The environment of the hook is another one than that of this process.')
+      return run(runtime)
+    })
   const code = await answerHook(await load(), {
     given: { positionals: [], options: { ...values, home } },
     input,
@@ -45,9 +54,14 @@ export async function answerOverSocket(
     env: (variable) => (Object.hasOwn(env, variable) && env[variable] !== '' ? env[variable] : undefined),
     print: (text) => (out += text),
     tell: (text) => (err += text),
-    withRuntime,
+    withRuntime: sameRuntime,
   })
-  return { code, out, err }
+  return isOther ? {} : { code, out, err }
+}
+
+/** Whether a runtime of this process stands on the same variables that it would have in the process of the hook: what `~` means, and secrets. */
+function isSameEnvironment(env: Greeting['env'], runtime: Runtime): boolean {
+  return ['HOME', 'TMPDIR', ...namedSecrets(runtime)].every((name) => env[name] === process.env[name])
 }
 
 function toGreeting(said: JsonObject): Greeting | undefined {
