@@ -60,6 +60,7 @@ const cuts = [
   ['removing', 'between its folder and its own files', 'remove', 'rm -r "$folder"'],
   ['removing', 'in the middle of its own files', 'remove', 'rm -r "$folder" "$made/gitdir"'],
   ['removing', 'before it took a file', 'remove', ':'],
+  ['making', 'before it wrote files', 'add', 'rm "$folder"/* "$folder/.git" "$made"/*; : > "$made/locked"'],
   ['making', 'while it wrote files', 'add', 'echo initializing > "$made/locked"; rm "$folder/a.txt"'],
 ] as const
 

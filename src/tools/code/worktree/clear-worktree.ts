@@ -69,24 +69,29 @@ async function removeCut(
   { id, path, git }: Pick<Worktree, 'id' | 'path'> & { git: Git },
 ): Promise<boolean> {
   const { files, project } = context
+  const branch = branchOf(id)
   const known = join(project, '.git', 'worktrees', id)
+  const link = join(path, '.git')
   const isThere = async (at: string) => (await files.stat(at)) !== undefined
-  // With a file that git left empty it lists no worktree at all, and only git may write there.
-  const commonDir = join(known, 'commondir')
-  if ((await files.stat(commonDir))?.size === 0)
-    await git(['log', '--max-count=1', '--format=tformat:../..', `--output=${commonDir}`, 'HEAD'])
-  // Git removes no folder that does not lead to its repository.
-  if ((await isThere(path)) && !(await isThere(join(path, '.git'))))
+  const isEmpty = async (at: string) => ((await files.stat(at))?.size ?? 0) === 0
+  // Git removes only what it finds whole, and only git may write there.
+  const own = { commondir: '../..', gitdir: link, HEAD: `ref: refs/heads/${branch}` }
+  if (await isThere(known))
+    for (const [name, content] of Object.entries(own))
+      if (await isEmpty(join(known, name))) await writeByGit(git, join(known, name), content)
+  if ((await isThere(path)) && (await isEmpty(link)))
     await git(['worktree', 'repair', '--', path], { fine: 1 })
   // Twice, as git locks one that it is making.
   if ((await isThere(path)) || (await isThere(known)))
     await git(['worktree', 'remove', '--force', '--force', '--', path], { fine: 128 })
-  // Of what it knows without a folder, git lets go of that alone which lost its own files: another folder may be on a disk that is away.
-  if (!(await isThere(path)) && (await isThere(known))) await git(['worktree', 'prune', '--expire=never'])
-  const branch = branchOf(id)
   const spare = (await isThere(path)) ? undefined : await commitToSpare(branch, git, context)
   if (spare !== undefined) await removeBranch(branch, spare, git)
   return !(await isThere(path))
+}
+
+async function writeByGit(git: Git, path: string, content: string): Promise<void> {
+  const format = content.replaceAll('%', '%%')
+  await git(['log', '--max-count=1', `--format=tformat:${format}`, `--output=${path}`, 'HEAD'])
 }
 
 /** A worktree whose removal took the file that leads to its repository, and not yet the folder; undefined if that is not how it is. */
