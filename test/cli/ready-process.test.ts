@@ -173,6 +173,21 @@ test('what the caller has counts, and not what the server was started with: vari
   expect(readyFor(place)).toHaveLength(1)
 })
 
+test('a folder that the configuration names is the one that its link leads to now', async () => {
+  const [one, two] = [makeFolder({ f: 'one\n' }), makeFolder({ f: 'two\n' })]
+  const now = join(makeFolder(), 'now')
+  symlinkSync(one, now)
+  const place = makeOwn({ 'config.json': { readRoots: [now] } })
+  await startServer(place)
+  const readOf = (folder: string) => run(place, ['call', 'code.read_file', `path=${folder}/f`])
+  expect((await readOf(one)).stdout).toContain('one')
+  rmSync(now)
+  symlinkSync(two, now)
+  expect((await readOf(two)).stdout).toContain('two')
+  expect((await readOf(one)).stderr).toContain('path_outside_roots')
+  expect(readyFor(place)).toHaveLength(1)
+})
+
 test('a command with another priority runs by itself, as what it starts would differ', async () => {
   const place = makeOwn()
   await startServer(place)
