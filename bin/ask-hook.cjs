@@ -40,7 +40,7 @@ async function askAboutHook(path, argv) {
   }
 }
 
-/** Where paths begin. In a container, and with another root, they name other files than they do for the server. */
+/** Where paths begin: in a container they name other files. */
 function describeRoot() {
   const { dev, ino } = statSync('/')
   return [dev, ino, process.platform === 'linux' ? readlinkSync('/proc/self/ns/mnt') : ''].join(' ')

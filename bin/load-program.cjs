@@ -97,7 +97,7 @@ function piecesOf(scripts, before) {
   return pieces
 }
 
-/** What is kept there, if it may be obeyed. A program runs as well without: what its owner keeps, others may not be able to read. */
+/** What is kept there, if this user can read it and may obey it. */
 function findKept(place, owner) {
   try {
     return isOwn(kept, owner) && isOwn(place, owner) ? readKept(place) : new Map()

@@ -213,13 +213,13 @@ function describePlace() {
   ])
 }
 
-/** The variables that a process has to be started with. The others it has for one command only, so that those after it do not find them in /proc. */
+/** What a process is started with: what runs later finds it in /proc. */
 function findStarted() {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => readAtStart.test(name)))
 }
 
 function describeView() {
-  // With another root, the namespaces are the same, and so is the path of it.
+  // With another one, namespaces and its path are the same.
   const root = fs.statSync('/')
   return [
     ...views.map((name) => fs.readlinkSync(`/proc/self/ns/${name}`)),

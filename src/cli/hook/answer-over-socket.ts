@@ -44,7 +44,7 @@ export async function answerOverSocket(
   const sameRuntime: WithRuntime = (places, run) =>
     withRuntime(places, (runtime) => {
       isOther ||= !isSameEnvironment(env, runtime)
-      if (isOther) throw new Error('The environment of the hook is another one than that of this process.')
+      if (isOther) throw new Error('another environment')
       return run(runtime)
     })
   const code = await answerHook(await load(), {
