@@ -5,8 +5,8 @@ import { messageOf } from '../../kit/text/message-of.ts'
 /** Takes to the disk what was committed to the write-ahead log of a database, of whichever process. */
 export interface LogSync {
   /**
-   * Takes to the disk everything that was committed before. Resolves when that is there, and rejects if the disk did not take it. If nobody else
-   * waits for this process and the disk was quick of late, it is there on return (undefined), or this throws.
+   * Takes to the disk everything that was committed before. Resolves when that is there, and rejects if the disk did not take it. If its
+   * caller is alone and the disk was quick of late, it is there on return (undefined), or this throws.
    */
   sync(isAlone: boolean): Promise<void> | undefined
   /** The same, before it returns. */
