@@ -6,7 +6,7 @@ import type {
   ProgramState,
   RunningProgram,
 } from '../../contract/services/isolates.ts'
-import type { FromThread, ThreadReady, ToThread } from './messages.ts'
+import { leavesWhole, type FromThread, type ThreadReady, type ToThread } from './messages.ts'
 import { startThread } from '../../kit/start-thread.ts'
 
 /** Threads that are kept for the next program of their tenant. */
@@ -109,8 +109,7 @@ function openProgram(program: IsolatedProgram, { signal, take, keep, drop }: Pro
         leftMs = program.bounds.computeMs - computedMs
         if (state.type === 'calls') return state
         // What broke its engine, or filled it, leaves a thread that no program gets any more.
-        const isWhole = state.type === 'ended' || state.fault === 'thrown' || state.fault === 'syntax'
-        end(isWhole ? keep : drop)
+        end(leavesWhole(state) ? keep : drop)
         return state
       } catch (error) {
         end(drop)

@@ -12,31 +12,33 @@ import type {
 } from '../../contract/services/isolates.ts'
 import type { FromThread } from './messages.ts'
 import { isBroken } from './load-engine.ts'
+import { takeImage, type MemoryImage } from './memory-image.ts'
 import { prelude } from './prelude.ts'
 import { toJavaScript } from './to-javascript.ts'
 
-/** An engine that is ready for one program. */
+/** An engine that is ready for a program. */
 export interface ReadyEngine {
   readonly runtime: QuickJSRuntime
   readonly context: QuickJSContext
   /** The function that the prelude is. */
   readonly build: QuickJSHandle
+  /** What its memory is before a program: that of the next one, too. */
+  readonly image: MemoryImage
 }
 
-/** Makes a context in an engine, which no other program gets. */
+/** Makes a context in an engine, in which no program has run. */
 export function readyEngine(engine: QuickJSWASMModule): ReadyEngine {
   const runtime = engine.newRuntime()
   runtime.setMaxStackSize(stackBytes)
+  // That there is a handler is part of the image; each program sets its own.
+  runtime.setInterruptHandler(() => false)
   const context = runtime.newContext()
-  return {
-    runtime,
-    context,
-    build: context.unwrapResult(context.evalCode(prelude, 'prelude.js', { strict: true })),
-  }
+  const build = context.unwrapResult(context.evalCode(prelude, 'prelude.js', { strict: true }))
+  return { runtime, context, build, image: takeImage(engine.getWasmMemory()) }
 }
 
 /** A context of an engine, and the functions of its prelude. */
-interface Room extends Omit<ReadyEngine, 'build'> {
+interface Room extends Pick<ReadyEngine, 'runtime' | 'context'> {
   readonly start: QuickJSHandle
   readonly settle: QuickJSHandle
   readonly take: QuickJSHandle
@@ -67,7 +69,7 @@ interface Fault {
 /** Bytes of the stack of a program. */
 const stackBytes = 256 * 1024
 
-/** One program in an engine of its own. */
+/** One program in an engine, which has no other one meanwhile. */
 export class EngineRoom {
   readonly #program: IsolatedProgram
   readonly #room: Room
@@ -247,7 +249,7 @@ export class EngineRoom {
     const built = context.unwrapResult(context.callFunction(build, context.undefined, json))
     const part = (name: string): QuickJSHandle => context.getProp(built, name)
     const parts = { start: part('start'), settle: part('settle'), take: part('take'), tell: part('tell') }
-    for (const each of [json, build, built]) each.dispose()
+    for (const each of [json, built]) each.dispose()
     return parts
   }
 }

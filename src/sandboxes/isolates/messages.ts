@@ -12,3 +12,11 @@ export interface ThreadReady {
 
 /** What the thread says of a program: how far it came, with the milliseconds that it computed so far. */
 export type FromThread = ProgramState & { readonly computedMs: number }
+
+/** Whether a program ended by itself, so that another one may follow it. What filled or broke its engine may have harmed more than its memory. */
+export function leavesWhole(state: ProgramState): boolean {
+  return (
+    state.type === 'ended' ||
+    (state.type === 'failed' && (state.fault === 'thrown' || state.fault === 'syntax'))
+  )
+}
