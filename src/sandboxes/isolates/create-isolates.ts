@@ -2,6 +2,7 @@ import type { Worker } from 'node:worker_threads'
 import type {
   IsolatedProgram,
   Isolates,
+  ProgramCall,
   ProgramReply,
   ProgramState,
   RunningProgram,
@@ -103,11 +104,13 @@ function openProgram(program: IsolatedProgram, { signal, take, keep, drop }: Pro
       signal.throwIfAborted()
       thread ??= take()
       const message: ToThread =
-        replies === undefined ? { type: 'start', program } : { type: 'replies', replies }
+        replies === undefined
+          ? { type: 'start', program }
+          : { type: 'replies', replies: JSON.stringify(replies) }
       try {
         const { computedMs, ...state } = await ask(thread, message, { signal, leftMs: leftMs + graceMs })
         leftMs = program.bounds.computeMs - computedMs
-        if (state.type === 'calls') return state
+        if (state.type === 'calls') return { type: 'calls', calls: readCalls(state.calls) }
         // What broke its engine, or filled it, leaves a thread that no program gets any more.
         end(leavesWhole(state) ? keep : drop)
         return state
@@ -119,6 +122,12 @@ function openProgram(program: IsolatedProgram, { signal, take, keep, drop }: Pro
     },
     close: () => end(drop),
   }
+}
+
+function readCalls(text: string): ProgramCall[] {
+  // The prelude put it together.
+  const pairs: [name: string, input: string][] = JSON.parse(text)
+  return pairs.map(([name, input]) => ({ name, input }))
 }
 
 /** Says this to a thread, and waits for what it says, no longer than so many milliseconds from when it can listen. */
