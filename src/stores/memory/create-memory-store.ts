@@ -66,24 +66,15 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
       open.delete(call)
       keys.end(call, { outcome: record.outcome, body })
     }
-    if (changes === undefined) return
-    for (const settlement of changes.settle ?? []) budgets.settle(settlement)
-    for (const resolution of changes.resolve ?? []) keys.resolve(resolution)
+    for (const settlement of changes?.settle ?? []) budgets.settle(settlement)
+    for (const resolution of changes?.resolve ?? []) keys.resolve(resolution)
   }
   return {
     description: 'memory',
     writer,
     durable: false,
     readOnly: undefined,
-    append(entries, changes) {
-      try {
-        write(entries, changes)
-        return undefined
-      } catch (error) {
-        // What is thrown is for those who wait.
-        return Promise.reject(error)
-      }
-    },
+    append: (entries, changes) => rejecting(() => write(entries, changes)),
     records: (query) => selectRecords(chains, query),
     countEnds: ({ tenant, since, until }) =>
       countEnds(selectRecords(chains, { tenant, kind: 'end', since }), until),
@@ -130,7 +121,7 @@ function refuseSecondFindings(
   entries: readonly PreparedEntry[],
   chains: ReadonlyMap<string, MemoryChain>,
 ): void {
-  if (!entries.some(holdsFinding)) return
+  if (!entries.some(({ record }) => isFinding(record))) return
   const found = new Set<string>()
   for (const { record, call } of entries) {
     if (!isFinding(record)) continue
@@ -139,10 +130,6 @@ function refuseSecondFindings(
     if (found.has(call)) throw secondFinding(call)
     found.add(call)
   }
-}
-
-function holdsFinding({ record }: PreparedEntry): boolean {
-  return isFinding(record)
 }
 
 function* selectRecords(
@@ -183,6 +170,16 @@ function chainsOf(chains: ReadonlyMap<string, MemoryChain>, tenant: string | und
 /** When the record with this text was made, in milliseconds since the epoch. */
 function timeOf(text: string): number {
   return readRecord(text).at
+}
+
+/** What is thrown is for those who wait. */
+function rejecting(work: () => void): Promise<never> | undefined {
+  try {
+    work()
+    return undefined
+  } catch (error) {
+    return Promise.reject(error)
+  }
 }
 
 function failure(message: string): ToolFailure {
