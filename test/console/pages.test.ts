@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { keepBrowser, openPage, startConsole } from '../support/console.ts'
 import { findFaults } from '../support/find-faults.ts'
 import { call, handrail } from '../support/command-line.ts'
+import { firstOf } from '../support/rounds.ts'
 import { makeFixtureServer } from '../support/upstreams.ts'
 import { startServer } from '../support/start-command.ts'
 
@@ -127,13 +128,13 @@ test('an operator pauses a tool in three clicks, and it is not called in any pro
   expect(faults).toEqual([])
 })
 
-for (const [name, options] of [
-  ['in light colours on a wide screen', { viewport: { width: 1280, height: 800 }, colorScheme: 'light' }],
+for (const [name, options] of firstOf([
   [
     'in dark colours on a screen 320 pixels wide',
     { viewport: { width: 320, height: 640 }, colorScheme: 'dark' },
   ],
-] as const)
+  ['in light colours on a wide screen', { viewport: { width: 1280, height: 800 }, colorScheme: 'light' }],
+] as const))
   test(`axe finds nothing wrong with any page ${name}, and none is wider than the screen`, async () => {
     const { link, ask, shop, origin } = await startConsole({
       'mcp.json': { mcpServers: { it: makeFixtureServer().file } },
@@ -150,6 +151,10 @@ for (const [name, options] of [
         '[document.body.scrollWidth, document.documentElement.clientWidth]',
       )) as number[]
       expect([path, wide]).toEqual([path, seen])
+      // Of the other colours, whether they can be read.
+      await page.emulateMedia({ colorScheme: options.colorScheme === 'dark' ? 'light' : 'dark' })
+      expect([path, await findFaults(page, ['color-contrast'])]).toEqual([path, []])
+      await page.emulateMedia({ colorScheme: options.colorScheme })
     }
     await check('/inbox')
     for (const [path, heading] of [
