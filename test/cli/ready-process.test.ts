@@ -215,6 +215,7 @@ test.skipIf(!mayMount)(
     done
     mount --bind '${inside}' '${root}${place.project}'
     cd '${place.project}'
+    : > '${place.user}/served'
     '${process.execPath}' '${program}' serve --port 0 > '${place.user}/served' & server=$!
     until grep -q 'Ctrl-C stops' '${place.user}/served'; do sleep 0.1; done
     set -- '${process.execPath}' '${program}' ${read.join(' ')}
