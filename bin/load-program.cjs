@@ -28,7 +28,7 @@ function loadProgram(file, command) {
   const name = /^[a-z][a-z0-9-]*$/.test(command ?? '') ? command : 'help'
   const place = join(kept, `${name}-${process.version}-${process.arch}`)
   const owner = process.getuid && statSync(folder).uid
-  const before = isOwn(kept, owner) && isOwn(place, owner) ? readKept(place) : new Map()
+  const before = findKept(place, owner)
   const scripts = new Map()
   const exported = new Map()
 
@@ -99,6 +99,15 @@ function piecesOf(scripts, before) {
   for (const [path, { script, stamp }] of scripts)
     pieces.set(path, { stamp, data: script.createCachedData() })
   return pieces
+}
+
+/** What is kept there, if this user can read it and may obey it. */
+function findKept(place, owner) {
+  try {
+    return isOwn(kept, owner) && isOwn(place, owner) ? readKept(place) : new Map()
+  } catch {
+    return new Map()
+  }
 }
 
 /**

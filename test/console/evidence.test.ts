@@ -114,6 +114,11 @@ test('a tenant sees and verifies its own chain only, and what is wrong with anot
   expect(chains).toMatchObject([{ tenant: 'acme', hash: shop.runtime.store.head('acme')?.hash }])
   const { notes } = (await as('eve', '/notes')).body
   expect(new Set(notes.map((note: { tenant: string }) => note.tenant))).toEqual(new Set(['acme']))
+  const { records } = (await as('eve', '/records?record=9999')).body
+  expect(records.map(({ tenant }: { tenant: string }) => tenant)).toEqual(records.map(() => 'acme'))
+  expect(records).toHaveLength(shop.runtime.store.head('acme')?.sequence ?? 0)
+  for (const path of ['/records', '/calls', '/notes'])
+    expect([path, (await as('eve', `${path}?tenant=local&record=1`)).status]).toEqual([path, 403])
   expect((await as('eve', '/evidence/verify', { tenant: 'local' })).status).toBe(403)
   tamper(place.store, 'local')
   expect((await as('eve', '/evidence/verify', {})).body).toMatchObject({ ok: true, calls: 1 })
