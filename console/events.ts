@@ -24,8 +24,8 @@ export const ended = signal<ReadonlyMap<string, ToldApproval>>(new Map())
 export const clockAhead = signal(0)
 /** What is paused now. */
 export const pauses = signal<readonly PauseRow[]>([])
-/** Whether the server tells us what happens. */
-export const isConnected = signal(false)
+/** Whether the server tells us what happens, or is about to. */
+export const isConnected = signal(true)
 
 type Listener = (told: ToldRecord) => void
 const listeners = new Set<Listener>()

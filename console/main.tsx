@@ -55,7 +55,7 @@ function Console() {
           {places.map(([href, name]) => (
             <a key={href} href={href} aria-current={isAt(href) ? 'page' : undefined}>
               {name}
-              {name === 'Inbox' && count > 0 && <span class="count">{count}</span>}
+              {name === 'Inbox' && <span class={count > 0 ? 'count' : 'count none'}>{count}</span>}
             </a>
           ))}
         </nav>
@@ -68,7 +68,7 @@ function Console() {
         </span>
       </header>
       <PauseBanner />
-      <main id="main">
+      <main id="main" tabIndex={-1}>
         <Page />
       </main>
     </div>

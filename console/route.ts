@@ -1,16 +1,32 @@
-import { signal } from '@preact/signals'
+import { batch, signal } from '@preact/signals'
 
 /** The path of the page that is shown. */
 export const path = signal(location.pathname)
+/** What of the page is shown, as its address says it. */
+export const query = signal(location.search)
 
-addEventListener('popstate', () => (path.value = location.pathname))
+const follow = (): void =>
+  batch(() => {
+    path.value = location.pathname
+    query.value = location.search
+  })
+addEventListener('popstate', follow)
 
-/** Goes to a page without loading it anew. */
+/** Goes to a page without loading it anew. The keyboard goes on at its beginning. */
 export function go(to: string): void {
-  if (to === path.value) return
+  if (to === path.value + query.value) return
   history.pushState(null, '', to)
-  path.value = to
+  follow()
   scrollTo(0, 0)
+  document.getElementById('main')?.focus({ preventScroll: true })
+}
+
+/** Keeps in the address what of the page is shown; what is empty says nothing. */
+export function keepQuery(shown: Readonly<Record<string, string | undefined>>): void {
+  const said = Object.entries(shown).flatMap(([name, value = '']) => (value === '' ? [] : [[name, value]]))
+  const next = new URLSearchParams(said).toString()
+  history.replaceState(null, '', `${path.value}${next === '' ? '' : `?${next}`}`)
+  follow()
 }
 
 /** Lets links inside of the console change the page only. */

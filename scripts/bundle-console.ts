@@ -1,4 +1,4 @@
-// Bundles the pages of the console into one script and one style sheet.
+// Bundles the pages of the console into one script, what it loads as it is needed, and one style sheet.
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -21,7 +21,8 @@ export async function bundleConsole(dir: string): Promise<void> {
     // What is bundled stays under the terms of those who wrote it.
     plugins: [license({ thirdParty: { output: { file: join(dir, 'THIRD-PARTY-NOTICES.txt') } } })],
   })
-  await bundle.write({ dir, format: 'esm', entryFileNames: '[name].js', minify: true, comments: false })
+  const names = { entryFileNames: '[name].js', chunkFileNames: '[name].js' }
+  await bundle.write({ dir, format: 'esm', ...names, minify: true, comments: false })
   await bundle.close()
   for (const name of ['index.html', 'console.css', 'icon.svg'])
     copyFileSync(join(root, 'console', name), join(dir, name))

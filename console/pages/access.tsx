@@ -2,7 +2,7 @@ import { useChange } from '../parts/use-change.ts'
 import type { Access } from '../api.ts'
 import { Fault } from '../parts/fault.tsx'
 import { NotThereYet } from '../parts/not-there-yet.tsx'
-import { TableHead } from '../parts/table-head.tsx'
+import { Table } from '../parts/table.tsx'
 import { When } from '../parts/text.tsx'
 import { useAsked } from '../parts/use-asked.ts'
 
@@ -57,7 +57,7 @@ function Visits({ visits, again }: { visits: Access['visits']; again: () => void
             </div>
             <small>
               {name !== actor && <span class="wrap">{actor} · </span>}
-              since <When at={since} />, until <When at={until} />
+              entered <When at={since} />, ends <When at={until} />
             </small>
           </li>
         ))}
@@ -86,19 +86,14 @@ function Login({ login }: Pick<Access, 'login'>) {
       <h2>Log-in at {login.issuer}</h2>
       {login.rules.length === 0 && <p class="empty">No rule is of a tenant that you see.</p>}
       {login.rules.length > 0 && (
-        <table aria-label="Rules of the log-in">
-          <TableHead columns={['Claim', 'Value', 'Role', 'Tenants']} />
-          <tbody>
-            {login.rules.map(({ claim, value, role, tenants }) => (
-              <tr key={JSON.stringify([claim, value, role, tenants])}>
-                <td>{claim}</td>
-                <td>{value}</td>
-                <td>{role}</td>
-                <td>{tenants.includes('*') ? 'every one' : tenants.join(', ')}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          label="Rules of the log-in"
+          columns={['Claim', 'Value', 'Role', 'Tenants']}
+          rows={login.rules.map(({ claim, value, role, tenants }) => ({
+            key: JSON.stringify([claim, value, role, tenants]),
+            cells: [claim, value, role, tenants.includes('*') ? 'every one' : tenants.join(', ')],
+          }))}
+        />
       )}
     </>
   )
@@ -123,24 +118,29 @@ function Callers({ callers, oauth, isOpen }: Access) {
         </p>
       )}
       {callers.length > 0 && (
-        <table aria-label="Tokens">
-          <TableHead columns={['Token', 'Tenant', 'Approves', 'Expires']} />
-          <tbody>
-            {callers.map(({ id, actor, tenant, approver, expiresAt, state }) => (
-              <tr key={id}>
-                <td>
-                  {id}
-                  {actor !== id && <small> as {actor}</small>}
-                </td>
-                <td>{tenant}</td>
-                <td>{approver ? 'yes' : 'no'}</td>
-                <td class={state === 'expired' ? 'danger' : undefined}>
-                  {expiresAt === undefined ? 'never' : <When at={expiresAt} />}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          label="Tokens"
+          columns={['Token', 'Tenant', 'Approves', 'Expires']}
+          rows={callers.map(({ id, actor, tenant, approver, expiresAt, state }) => ({
+            key: id,
+            cells: [
+              <>
+                {id}
+                {actor !== id && <small> as {actor}</small>}
+              </>,
+              tenant,
+              approver ? 'yes' : 'no',
+              expiresAt === undefined ? (
+                'never'
+              ) : (
+                <span class={state === 'expired' ? 'danger' : undefined}>
+                  {state === 'expired' && 'expired '}
+                  <When at={expiresAt} />
+                </span>
+              ),
+            ],
+          }))}
+        />
       )}
     </>
   )

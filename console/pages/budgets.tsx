@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals'
 import { mayOperate, me, type BudgetRow, type ConsentRow } from '../api.ts'
+import { now } from '../parts/clock.ts'
 import { Fault } from '../parts/fault.tsx'
-import { TableHead } from '../parts/table-head.tsx'
-import { When } from '../parts/text.tsx'
+import { Table } from '../parts/table.tsx'
+import { countOf, showNumber, When } from '../parts/text.tsx'
 import { useAsked } from '../parts/use-asked.ts'
 import { useChange } from '../parts/use-change.ts'
 
@@ -55,38 +56,43 @@ export function BudgetsPage() {
         </p>
       )}
       {answer !== undefined && answer.budgets.length > 0 && <BudgetTable {...answer} />}
-      <Consents />
+      {(answer ?? fault) !== undefined && <Consents />}
     </>
   )
 }
 
 function BudgetTable({ actor, tenant, budgets }: Budgets) {
   return (
-    <table aria-label={`Budgets of ${actor} of ${tenant}`}>
-      <TableHead
-        columns={['Budget', ['Spent', 'number'], ['Held', 'number'], ['Left', 'number'], 'Anew', 'Counts']}
-      />
-      <tbody>
-        {budgets.map(({ id, unit, limit, spent, reserved, left, endsAt, tools }) => (
-          <tr key={`${id} ${tools[0] ?? ''}`}>
-            <td>
-              {id}{' '}
-              <small>
-                {limit} {unit}
-              </small>
-              <meter min={0} max={limit} value={spent + reserved} aria-label={`Used of ${id}`} />
-            </td>
-            <td class="number">{spent}</td>
-            <td class="number">{reserved}</td>
-            <td class={left === 0 ? 'number danger' : 'number'}>{left}</td>
-            <td>{endsAt === undefined ? 'never' : <When at={endsAt} />}</td>
-            <td>
-              <span title={tools.join(', ')}>{tools.length === 1 ? tools[0] : `${tools.length} tools`}</span>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      label={`Budgets of ${actor} of ${tenant}`}
+      columns={[
+        'Budget',
+        ['Spent', 'number'],
+        ['Held', 'number'],
+        ['Left', 'number'],
+        'Begins anew',
+        'Counts',
+      ]}
+      rows={budgets.map(({ id, unit, limit, spent, reserved, left, endsAt, tools }) => ({
+        key: `${id} ${tools[0] ?? ''}`,
+        cells: [
+          <>
+            {id}{' '}
+            <small>
+              {showNumber(limit)} {unit}
+            </small>
+            <meter min={0} max={limit} value={spent + reserved} aria-label={`Used of ${id}`} />
+          </>,
+          showNumber(spent),
+          showNumber(reserved),
+          <span class={left === 0 ? 'danger' : undefined}>{showNumber(left)}</span>,
+          endsAt === undefined ? 'never' : <When at={endsAt} />,
+          <span title={tools.join(', ')}>
+            {tools.length === 1 ? tools[0] : countOf(tools.length, 'tool')}
+          </span>,
+        ],
+      }))}
+    />
   )
 }
 
@@ -112,7 +118,8 @@ function Consents() {
           <li key={`${consent.tenant} ${consent.id}`} class="note">
             <div class="bar">
               <span>
-                <strong>{consent.tool}</strong> ({consent.scope}) for{' '}
+                <strong>{consent.tool}</strong>
+                {consent.scope !== '*' && ` (${consent.scope})`} for{' '}
                 {consent.actor === '*' ? 'everybody' : consent.actor} of {consent.tenant}
               </span>
               {consent.state === 'holds' && mayOperate(consent.tenant) && (
@@ -128,8 +135,8 @@ function Consents() {
               )}
             </div>
             <small>
-              {consent.state} · by {consent.givenBy} <When at={consent.givenAt} />, until{' '}
-              <When at={consent.expiresAt} />
+              {consent.state} · by {consent.givenBy} <When at={consent.givenAt} />,{' '}
+              {consent.expiresAt < now.value ? 'ended' : 'ends'} <When at={consent.expiresAt} />
               {consent.reason !== undefined && ` · ${consent.reason}`}
             </small>
           </li>

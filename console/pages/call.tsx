@@ -4,8 +4,9 @@ import { Fault } from '../parts/fault.tsx'
 import { StopButton } from '../parts/stop-button.tsx'
 import { useChange } from '../parts/use-change.ts'
 import { NotThereYet } from '../parts/not-there-yet.tsx'
-import { TableHead } from '../parts/table-head.tsx'
-import { Outcome, Value, When } from '../parts/text.tsx'
+import { Result } from '../parts/result.tsx'
+import { Table } from '../parts/table.tsx'
+import { countOf, Outcome, showNumber, toWords, Value, When } from '../parts/text.tsx'
 import { useAsked } from '../parts/use-asked.ts'
 
 type Of<Kind extends EvidenceRecord['kind']> = Extract<EvidenceRecord, { kind: Kind }>
@@ -17,37 +18,34 @@ export function CallPage({ call }: { call: string }) {
   const records = answer.records.map(({ record }) => record)
   const begin = records.find((record): record is Of<'begin'> => record.kind === 'begin')
   const end = records.find((record): record is Of<'end'> => record.kind === 'end')
+  const why = messageIn(answer.result)
   return (
     <>
       <h1>
         {begin?.tool ?? end?.tool ?? call}{' '}
         <Outcome outcome={end?.outcome ?? 'running'} reason={end?.reason} />
       </h1>
+      {why !== undefined && <p class="fault">{why}</p>}
       <p>
-        <code>{call}</code>
         {begin !== undefined && (
           <>
+            By {begin.actor} of {begin.tenant} as {begin.role}, <When at={begin.at} />
+            {end !== undefined && `, took ${showDuration(end.durationMs)}`} ·{' '}
+          </>
+        )}
+        <code>{call}</code>
+        {answer.run !== undefined && (
+          <>
             {' '}
-            by {begin.actor} of {begin.tenant} as {begin.role}, <When at={begin.at} />
-            {end !== undefined && `, took ${showDuration(end.durationMs)}`}
+            · of the run <a href={`/runs/${encodeURIComponent(answer.run)}`}>{answer.run}</a>, which can be
+            replayed there
           </>
         )}
       </p>
-      {begin !== undefined && end !== undefined && <StepBar begin={begin} end={end} />}
-      {answer.run !== undefined && (
-        <p>
-          Of the run <a href={`/runs/${encodeURIComponent(answer.run)}`}>{answer.run}</a>, which can be
-          replayed there.
-        </p>
+      {begin !== undefined && end !== undefined && mayHaveRun(begin, end) && (
+        <StepBar begin={begin} end={end} />
       )}
       {begin !== undefined && end === undefined && <AbortButton call={call} again={again} />}
-      {begin !== undefined && (
-        <div class="bar">
-          <StopButton what={begin.tool} scope={{ tools: begin.tool }} />
-          <StopButton what={`calls of ${begin.actor}`} scope={{ actor: begin.actor, tenant: begin.tenant }} />
-          <StopButton what={`the tenant ${begin.tenant}`} scope={{ tenant: begin.tenant }} />
-        </div>
-      )}
       {begin !== undefined && <Decided begin={begin} detail={answer} />}
       <h2>Input</h2>
       {answer.input === undefined ? <p>Not kept.</p> : <Value value={answer.input} label="Input" />}
@@ -55,14 +53,11 @@ export function CallPage({ call }: { call: string }) {
       {answer.result === undefined ? (
         <p>{end === undefined ? 'The call has not ended.' : 'Not kept.'}</p>
       ) : (
-        <>
-          <Images result={answer.result} />
-          <Value value={answer.result} label="Result" />
-        </>
+        <Result result={answer.result} />
       )}
       <h2>Evidence</h2>
       <p>
-        In a chain of {answer.chain.records} records;{' '}
+        In a chain of {countOf(answer.chain.records, 'record')};{' '}
         {answer.chain.signed === undefined ? (
           'not signed yet'
         ) : (
@@ -74,30 +69,54 @@ export function CallPage({ call }: { call: string }) {
         . <a href="/evidence">Verify the chain</a>
       </p>
       <Records records={answer.records} />
+      {begin !== undefined && <Stops begin={begin} />}
     </>
   )
+}
+
+/** What an operator may stop who saw this call. */
+function Stops({ begin: { tool, actor, tenant } }: { begin: Of<'begin'> }) {
+  if (!mayOperate()) return null
+  return (
+    <>
+      <h2>Stop</h2>
+      <div class="bar">
+        <StopButton what={tool} scope={{ tools: tool }} />
+        <StopButton what={`calls of ${actor}`} scope={{ actor, tenant }} />
+        <StopButton what={`the tenant ${tenant}`} scope={{ tenant }} />
+      </div>
+    </>
+  )
+}
+
+/** Whether there is a time of the tool to speak of: what was refused did not run. */
+function mayHaveRun({ decision }: Of<'begin'>, { outcome }: Of<'end'>): boolean {
+  return decision !== undefined && outcome !== 'denied'
+}
+
+/** What an error says in words. */
+function messageIn(result: JsonObject | undefined): string | undefined {
+  const error = result?.['error']
+  if (typeof error !== 'object' || error === null || Array.isArray(error)) return undefined
+  return typeof error['message'] === 'string' ? error['message'] : undefined
 }
 
 /** The records of the call, with their places in the chain. */
 function Records({ records }: Pick<CallDetail, 'records'>) {
   return (
-    <table aria-label="Records">
-      <TableHead columns={['Record', 'What', 'When', 'Hash']} />
-      <tbody>
-        {records.map(({ sequence, hash, record }) => (
-          <tr key={sequence}>
-            <td class="number">{sequence}</td>
-            <td>{record.kind === 'note' ? `${record.event}: ${record.message}` : record.kind}</td>
-            <td>
-              <When at={record.at} />
-            </td>
-            <td>
-              <code title={hash}>{hash.slice(0, 16)}…</code>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      label="Records"
+      columns={['What', ['Record', 'number'], 'When', 'Hash']}
+      rows={records.map(({ sequence, hash, record }) => ({
+        key: String(sequence),
+        cells: [
+          record.kind === 'note' ? `${toWords(record.event)}: ${record.message}` : record.kind,
+          showNumber(sequence),
+          <When at={record.at} />,
+          <code title={hash}>{hash.slice(0, 16)}…</code>,
+        ],
+      }))}
+    />
   )
 }
 
@@ -107,9 +126,9 @@ function StepBar({ begin, end }: { begin: Of<'begin'>; end: Of<'end'> }) {
   const rest = whole - end.durationMs
   const words = `${showDuration(end.durationMs)} in the tool, ${showDuration(rest)} for checks, waiting and records`
   return (
-    <figure class="bars">
+    <figure>
       <svg class="step-bar" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label={words}>
-        <rect class="wait" x="0" y="0" width={(rest / whole) * 100} height="10" />
+        <rect class="rest" x="0" y="0" width={(rest / whole) * 100} height="10" />
         <rect class="run" x={(rest / whole) * 100} y="0" width={(end.durationMs / whole) * 100} height="10" />
       </svg>
       <figcaption>
@@ -121,26 +140,8 @@ function StepBar({ begin, end }: { begin: Of<'begin'>; end: Of<'end'> }) {
   )
 }
 
-/** Kinds of images that a browser shows and that hold no program. */
-const shown: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
-
-/** The images of a result, out of the result itself. */
-function Images({ result }: { result: JsonObject }) {
-  const content = Array.isArray(result['content']) ? result['content'] : []
-  return (
-    <>
-      {content.flatMap((block, index) => {
-        if (typeof block !== 'object' || block === null || Array.isArray(block)) return []
-        const { type, data, mimeType } = block
-        if (type !== 'image' || typeof data !== 'string' || typeof mimeType !== 'string') return []
-        if (!shown.has(mimeType)) return []
-        const label = `Image ${index + 1} of the result`
-        // oxlint-disable-next-line react/no-array-index-key
-        return [<img key={index} class="seen" src={`data:${mimeType};base64,${data}`} alt={label} />]
-      })}
-    </>
-  )
-}
+/** Layers whose rules stand on the page of the policy. */
+const ruleLayers: ReadonlySet<string> = new Set(['policy', 'tenant', 'project'])
 
 function Decided({ begin, detail: { explanation } }: { begin: Of<'begin'>; detail: CallDetail }) {
   const { decision, approval, consent } = begin
@@ -151,7 +152,12 @@ function Decided({ begin, detail: { explanation } }: { begin: Of<'begin'>; detai
       <p>
         {decision === undefined
           ? 'None was made: the call ended before.'
-          : `${decision.effect} by ${decision.layer}: ${decision.rule}`}
+          : `${decision.effect} by ${decision.layer}: `}
+        {decision !== undefined && ruleLayers.has(decision.layer) ? (
+          <a href="/policy">{decision.rule}</a>
+        ) : (
+          decision?.rule
+        )}
         {explanation?.policyVersion !== undefined && `, policy version ${explanation.policyVersion}`}
         {approval !== undefined &&
           `; ${approval.decision} by ${approval.by ?? 'the person'}${approval.reason === undefined ? '' : `: ${approval.reason}`}`}
@@ -159,12 +165,11 @@ function Decided({ begin, detail: { explanation } }: { begin: Of<'begin'>; detai
       </p>
       {now !== undefined && 'preflight' in now && (
         <>
-          <h3>By the policy of now: {now.preflight.effect}</h3>
+          <h3>Decided by the policy of now: {now.preflight.effect}</h3>
           <ol class="steps" aria-label="Steps">
             {now.preflight.steps.map(({ step, outcome, note }) => (
               <li key={step}>
-                <strong>{step}</strong> <span class={`outcome ${outcome}`}>{outcome.replace('_', ' ')}</span>{' '}
-                {note}
+                <strong>{step}</strong> <span class={`outcome ${outcome}`}>{toWords(outcome)}</span> {note}
               </li>
             ))}
           </ol>

@@ -4,8 +4,8 @@ import { messageOf } from '../../src/kit/text/message-of.ts'
 import { ask, mayOperate } from '../api.ts'
 import type { ChainRow, NoteRow, Verified } from '../api.ts'
 import { Fault } from '../parts/fault.tsx'
-import { TableHead } from '../parts/table-head.tsx'
-import { When } from '../parts/text.tsx'
+import { Table } from '../parts/table.tsx'
+import { showNumber, toWords, When } from '../parts/text.tsx'
 import { useAsked } from '../parts/use-asked.ts'
 import { usePages } from '../parts/use-pages.ts'
 import { useChange } from '../parts/use-change.ts'
@@ -43,22 +43,22 @@ export function EvidencePage() {
           {found.value !== undefined && <Finding found={found.value} />}
         </span>
       </div>
-      <table aria-label="Chains">
-        <TableHead columns={['Tenant', ['Records', 'number'], 'Last hash']} />
-        <tbody>
-          {answer?.chains.map(({ tenant, records, hash }) => (
-            <tr key={tenant}>
-              <td>{tenant === '' ? <em>all tenants</em> : tenant}</td>
-              <td class="number">{records}</td>
-              <td>
-                <code>{hash}</code>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      <Files />
-      <NoteList />
+      {answer !== undefined && (
+        <Table
+          label="Chains"
+          columns={['Tenant', ['Records', 'number'], 'Last hash']}
+          rows={answer.chains.map(({ tenant, records, hash }) => ({
+            key: tenant,
+            cells: [
+              tenant === '' ? <em>all tenants</em> : tenant,
+              showNumber(records),
+              <code title={hash}>{hash.slice(0, 16)}…</code>,
+            ],
+          }))}
+        />
+      )}
+      {(answer ?? fault) !== undefined && <Files />}
+      {(answer ?? fault) !== undefined && <NoteList />}
     </>
   )
 }
@@ -221,7 +221,8 @@ function NoteList() {
         {rows.value?.map(({ tenant, sequence, at, event, message, actor, tool, call }) => (
           <li key={`${tenant} ${sequence}`} class="note">
             <small>
-              <When at={at} /> · {event} · {tenant === '' ? 'all tenants' : tenant} {sequence}
+              <When at={at} /> · <span title={event}>{toWords(event)}</span> ·{' '}
+              {tenant === '' ? 'all tenants' : tenant}, record {sequence}
               {actor !== undefined && ` · ${actor}`}
               {tool !== undefined && ` · ${tool}`}
             </small>

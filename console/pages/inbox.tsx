@@ -4,25 +4,25 @@ import { may, type PendingApproval } from '../api.ts'
 import { ended } from '../events.ts'
 import { Fault } from '../parts/fault.tsx'
 import { Answers } from '../parts/inbox/answers.tsx'
-import { useClock } from '../parts/inbox/countdown.tsx'
 import { NoticeSwitches } from '../parts/inbox/notices.tsx'
 import { Question, Questions } from '../parts/inbox/question.tsx'
 import { useChoice, type Choice } from '../parts/inbox/use-choice.ts'
 import { useDecisions, type Decision, type Result } from '../parts/inbox/use-decisions.ts'
 import { useKeys } from '../parts/inbox/use-keys.ts'
 import { WaitingList } from '../parts/inbox/waiting-list.tsx'
-import { RuleOfferCard } from '../parts/rule-offer.tsx'
+import { RuleOfferCard } from '../policy/rule-offer.tsx'
 import { useChange } from '../parts/use-change.ts'
 
 /** What waits for a person, by session, the nearest deadline first. */
 export function InboxPage() {
-  useClock()
   const inbox = useInbox()
   const { choice, said, results } = inbox
   return (
     <>
-      <h1>Inbox</h1>
-      <NoticeSwitches />
+      <div class="head">
+        <h1>Inbox</h1>
+        <NoticeSwitches />
+      </div>
       <p class="said" role="status">
         {said}
       </p>
@@ -40,11 +40,31 @@ export function InboxPage() {
         <p class="empty">Nothing waits for you. What a policy asks about shows up here by itself.</p>
       ) : (
         <div class="split">
-          <WaitingList choice={choice} />
+          <div>
+            <WaitingList choice={choice} />
+            <KeyHints choice={choice} />
+          </div>
           <Card inbox={inbox} />
         </div>
       )}
     </>
+  )
+}
+
+/** The keys that no button shows. */
+function KeyHints({ choice: { groups, picked } }: { choice: Choice }) {
+  const count = groups.reduce((sum, { questions }) => sum + questions.length, 0)
+  if (count < 2) return null
+  return (
+    <p class="hints">
+      <kbd>j</kbd> <kbd>k</kbd> next, previous · <kbd>x</kbd> pick · <kbd>X</kbd> pick all alike
+      {picked.length > 0 && (
+        <>
+          {' '}
+          · <kbd>Esc</kbd> none
+        </>
+      )}
+    </p>
   )
 }
 
@@ -177,7 +197,9 @@ function useInbox() {
     j: () => choice.step(1),
     k: () => choice.step(-1),
     x: () => current !== undefined && !choice.isOver && pickOrTell(choice, current, tell),
-    X: () => current !== undefined && choice.pickAlike(current),
+    X: () => {
+      if (current !== undefined && !choice.pickAlike(current)) tell('Nothing else that waits is like it.')
+    },
     Escape: choice.drop,
     a: () => void decide('allow_once'),
     s: () => void decide('allow_for_session'),

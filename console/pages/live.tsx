@@ -36,9 +36,13 @@ export function LivePage() {
   const shown = calls.filter(({ tool, actor, outcome, session, reason = '' }) =>
     fitsWords(filter.value, `${tool} ${actor} ${outcome} ${session} ${reason}`),
   )
+  const isAll = filter.value === '' && toQuery(sought.value) === ''
   return (
     <>
-      <h1>Live</h1>
+      <div class="head">
+        <h1>Live</h1>
+        <StopButton what="everything" scope={{ all: true }} />
+      </div>
       <SessionTree />
       <CallSearch sought={sought} />
       <div class="bar">
@@ -53,6 +57,7 @@ export function LivePage() {
         <button
           type="button"
           aria-pressed={isHeld.value}
+          title={isHeld.value ? 'Shows calls as they happen again' : 'Keeps the list as it is'}
           onClick={() => {
             isHeld.value = !isHeld.value
             if (!isHeld.value) again()
@@ -64,12 +69,25 @@ export function LivePage() {
           {shown.length} of {calls.length} calls{more !== undefined && ', and more before'}
         </span>
       </div>
-      <StopButton what="everything" scope={{ all: true }} />
       <Fault text={fault} />
       {rows.value === undefined && fault === undefined ? (
         <p class="empty">Loading…</p>
       ) : (
-        <CallTable calls={shown} label="Calls" onEnd={more} />
+        <CallTable
+          calls={shown}
+          label="Calls"
+          onEnd={more}
+          empty={
+            isAll ? (
+              <>
+                No calls yet. They show up here as they happen. At a terminal:{' '}
+                <code>handrail call code.list_dir path=.</code>
+              </>
+            ) : (
+              'No calls. Look for others above.'
+            )
+          }
+        />
       )}
       {more !== undefined && (
         <button type="button" disabled={pages.isLoading} onClick={more}>

@@ -3,8 +3,8 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Overview } from '../api.ts'
 import { Fault } from '../parts/fault.tsx'
-import { TableHead } from '../parts/table-head.tsx'
-import { When } from '../parts/text.tsx'
+import { Table } from '../parts/table.tsx'
+import { showNumber, When } from '../parts/text.tsx'
 import { useAsked } from '../parts/use-asked.ts'
 
 const ranges = [
@@ -39,7 +39,7 @@ export function OverviewPage() {
       <HealthList />
       <div class="bar">
         <label>
-          Of{' '}
+          Within{' '}
           <select
             value={minutes.value}
             onChange={(event) => (minutes.value = Number(event.currentTarget.value))}
@@ -66,10 +66,10 @@ function HealthList() {
   const { answer, fault } = useAsked<Health>('/api/health')
   const bad = answer?.findings.filter(({ holds }) => !holds) ?? []
   return (
-    <>
+    <div class="health">
       <Fault text={fault} />
       {answer?.troubles.length === 0 ? (
-        <p>The store takes records.</p>
+        <p class="good">The store takes records.</p>
       ) : (
         answer?.troubles.map((trouble) => <Fault key={trouble} text={trouble} />)
       )}
@@ -91,7 +91,7 @@ function HealthList() {
           </ul>
         </details>
       )}
-    </>
+    </div>
   )
 }
 
@@ -104,18 +104,18 @@ function Numbers({ counts, approvals, spend, times, tools }: Overview) {
         <Figure name="Failed" value={counts.failed} />
         <Figure name="Aborted" value={counts.aborted} />
         <Figure name="Open" value={counts.open} />
-        <Figure name="Questions that wait" value={approvals.waiting} />
+        <Figure name="Waiting now" value={approvals.waiting} />
         <Figure
-          name="Answered after, half of them"
+          name="Median wait for an answer"
           value={approvals.medianMs === undefined ? '–' : showDuration(approvals.medianMs)}
         />
         <Figure
-          name="Answered after, at most"
+          name="Longest wait for an answer"
           value={approvals.longestMs === undefined ? '–' : showDuration(approvals.longestMs)}
         />
         <Figure name="Runs" value={spend.runs} />
         <Figure name="Tokens of runs" value={spend.tokens} />
-        <Figure name="Cost of runs" value={spend.cost.toFixed(2)} />
+        <Figure name="Cost of runs" value={spend.cost === 0 ? '–' : spend.cost.toFixed(2)} />
       </ul>
       <div class="charts">
         <Bars times={times} name="Calls" of={({ calls }) => calls} kind="all" />
@@ -131,7 +131,7 @@ function Numbers({ counts, approvals, spend, times, tools }: Overview) {
 function Figure({ name, value }: { name: string; value: number | string }) {
   return (
     <li>
-      <strong>{value}</strong> <small>{name}</small>
+      <strong>{typeof value === 'number' ? showNumber(value) : value}</strong> <small>{name}</small>
     </li>
   )
 }
@@ -171,7 +171,7 @@ function Bars({ times, name, of, kind }: BarsProps) {
       </svg>
       <figcaption>
         <small>
-          {name} from {first !== undefined && <When at={first.at} />} to now, at most {top} in one bar
+          {name} since {first !== undefined && <When at={first.at} />}; {showNumber(top)} at most in one bar
         </small>
       </figcaption>
     </figure>
@@ -180,23 +180,19 @@ function Bars({ times, name, of, kind }: BarsProps) {
 
 function ToolTable({ tools }: Pick<Overview, 'tools'>) {
   return (
-    <table aria-label="Tools">
-      <TableHead
-        columns={['Tool', ['Calls', 'number'], ['Denied', 'number'], ['Failed', 'number'], ['p95', 'number']]}
-      />
-      <tbody>
-        {tools.map(({ tool, calls, denied, failed, p95Ms }) => (
-          <tr key={tool}>
-            <td>
-              <a href={`/tools/${encodeURIComponent(tool)}`}>{tool}</a>
-            </td>
-            <td class="number">{calls}</td>
-            <td class="number">{denied}</td>
-            <td class="number">{failed}</td>
-            <td class="number">{p95Ms === undefined ? '' : showDuration(p95Ms)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      label="Tools"
+      columns={['Tool', ['Calls', 'number'], ['Denied', 'number'], ['Failed', 'number'], ['p95', 'number']]}
+      rows={tools.map(({ tool, calls, denied, failed, p95Ms }) => ({
+        key: tool,
+        cells: [
+          <a href={`/tools/${encodeURIComponent(tool)}`}>{tool}</a>,
+          showNumber(calls),
+          <span class={denied > 0 ? 'danger' : undefined}>{showNumber(denied)}</span>,
+          <span class={failed > 0 ? 'danger' : undefined}>{showNumber(failed)}</span>,
+          p95Ms === undefined ? '–' : showDuration(p95Ms),
+        ],
+      }))}
+    />
   )
 }

@@ -1,14 +1,22 @@
 import { useSignal } from '@preact/signals'
-import { useRef } from 'preact/hooks'
-import type { ForesightRow, PolicyPage as PolicyAnswer, SuggestionRow, SuggestionsAnswer } from '../api.ts'
+import { useEffect, useRef } from 'preact/hooks'
+import {
+  ask,
+  type FaultRow,
+  type ForesightRow,
+  type PolicyPage as PolicyAnswer,
+  type SuggestionRow,
+  type SuggestionsAnswer,
+} from '../api.ts'
 import { Fault } from '../parts/fault.tsx'
-import { Foresight } from '../parts/foresight.tsx'
+import { Foresight } from '../policy/foresight.tsx'
 import { NotThereYet } from '../parts/not-there-yet.tsx'
-import { PolicyEditor } from '../parts/policy-editor.tsx'
-import { PolicyRules } from '../parts/policy-rules.tsx'
-import { PolicyVersions } from '../parts/policy-versions.tsx'
-import { countOf, Suggestion, textOf } from '../parts/suggestion.tsx'
-import { useAsked } from '../parts/use-asked.ts'
+import { PolicyEditor } from '../policy/policy-editor.tsx'
+import { PolicyRules } from '../policy/policy-rules.tsx'
+import { PolicyVersions } from '../policy/policy-versions.tsx'
+import { Suggestion, textOf } from '../policy/suggestion.tsx'
+import { countOf } from '../parts/text.tsx'
+import { useAsked, type Asked } from '../parts/use-asked.ts'
 import { useChange } from '../parts/use-change.ts'
 
 /** The policy: its rules, rules that would have answered people's work, its file and what that said before. */
@@ -19,6 +27,9 @@ export function PolicyPage() {
     saved.value += 1
     again()
   })
+  const suggestions = useAsked<SuggestionsAnswer>(`/api/policy/suggestions?saved=${saved.value}`)
+  // What comes later would push what is there.
+  const isWhole = (suggestions.answer ?? suggestions.fault) !== undefined
   if (answer === undefined) return <NotThereYet fault={fault} />
   const mayEdit = answer.readOnly === undefined
   return (
@@ -40,9 +51,9 @@ export function PolicyPage() {
       )}
       {!mayEdit && <p class="empty">{answer.readOnly}</p>}
       <PolicyRules rules={answer.rules} />
-      <Suggestions saved={saved.value} onAdd={mayEdit ? draft.add : undefined} />
-      {answer.text !== undefined && <Editor draft={draft} isReadOnly={!mayEdit} present={answer} />}
-      {answer.file !== undefined && (
+      <Suggestions asked={suggestions} onAdd={mayEdit ? draft.add : undefined} />
+      {isWhole && answer.text !== undefined && <Editor draft={draft} isReadOnly={!mayEdit} />}
+      {isWhole && answer.file !== undefined && (
         <PolicyVersions saved={saved.value} onBack={mayEdit ? draft.back : undefined} />
       )}
     </>
@@ -55,6 +66,8 @@ interface Draft {
   readonly isChanged: boolean
   /** Of the text as it stands. */
   readonly foresight: ForesightRow | undefined
+  /** Of the text as it was a moment ago. */
+  readonly faults: readonly FaultRow[]
   readonly said: string
   readonly fault: string | undefined
   readonly isBusy: boolean
@@ -112,10 +125,13 @@ function useDraft(present: PolicyAnswer | undefined, onSaved: () => void): Draft
     const added = await make<{ readonly text: string }>('/api/policy/draft', { text, tenant, rule })
     if (added !== undefined) change(added.text, `the suggested rule "${textOf(rule['id'])}"`)
   }
+  const isChanged = written.value !== undefined && text !== present?.text
+  const checked = useFaults(isChanged ? text : undefined)
   return {
     text,
-    isChanged: written.value !== undefined && text !== present?.text,
+    isChanged,
     foresight: seen.value?.text === text ? seen.value.foresight : undefined,
+    faults: isChanged ? checked : (present?.faults ?? []),
     said: said.value,
     fault,
     isBusy,
@@ -128,13 +144,39 @@ function useDraft(present: PolicyAnswer | undefined, onSaved: () => void): Draft
   }
 }
 
+/** For so long a person has not typed before the text is checked. */
+const restMs = 300
+
+/** What is wrong with a text, as soon as a person rests; of none, nothing. */
+function useFaults(text: string | undefined): readonly FaultRow[] {
+  const found = useSignal<readonly FaultRow[]>([])
+  useEffect(() => {
+    if (text === undefined) {
+      found.value = []
+      return undefined
+    }
+    let isWanted = true
+    const timer = setTimeout(() => {
+      ask<{ readonly faults: readonly FaultRow[] }>('/api/policy/check', { text }).then(
+        ({ faults }) => isWanted && (found.value = faults),
+        // It is told once the person looks what would change, or saves.
+        () => undefined,
+      )
+    }, restMs)
+    return () => {
+      isWanted = false
+      clearTimeout(timer)
+    }
+  }, [text])
+  return found.value
+}
+
 interface SuggestionsProps {
-  readonly saved: number
+  readonly asked: Asked<SuggestionsAnswer>
   readonly onAdd: ((suggestion: SuggestionRow) => void) | undefined
 }
 
-function Suggestions({ saved, onAdd }: SuggestionsProps) {
-  const { answer, fault } = useAsked<SuggestionsAnswer>(`/api/policy/suggestions?saved=${saved}`)
+function Suggestions({ asked: { answer, fault }, onAdd }: SuggestionsProps) {
   return (
     <>
       <h2>Suggestions</h2>
@@ -181,15 +223,15 @@ function Suggestions({ saved, onAdd }: SuggestionsProps) {
 
 interface EditorProps {
   readonly draft: Draft
-  readonly present: PolicyAnswer
   readonly isReadOnly: boolean
 }
 
-function Editor({ draft, present, isReadOnly }: EditorProps) {
+function Editor({ draft, isReadOnly }: EditorProps) {
   const { text, foresight, isChanged, isBusy } = draft
   const heading = useRef<HTMLHeadingElement>(null)
-  const faults = foresight?.faults ?? (isChanged ? [] : present.faults)
   const failures = foresight?.failures.length ?? 0
+  const foreseen = foresight?.faults ?? []
+  const faults = foreseen.length > 0 ? foreseen : draft.faults
   const maySave = isChanged && foresight !== undefined && foresight.faults.length === 0
   return (
     <>
@@ -197,7 +239,10 @@ function Editor({ draft, present, isReadOnly }: EditorProps) {
       <PolicyEditor text={text} faults={faults} isReadOnly={isReadOnly} onInput={draft.write} />
       <p class="said" role="status">
         {draft.said}
-        {isChanged && foresight === undefined && !isBusy && 'Changed, and not saved yet.'}
+        {isChanged &&
+          foresight === undefined &&
+          !isBusy &&
+          'Changed, and not saved yet. Save it once you have seen what changes.'}
       </p>
       <Fault text={draft.fault} />
       <div id="foresight">

@@ -1,13 +1,14 @@
 import { useState } from 'preact/hooks'
-import { mayOperate, type RunDetail, type StoredRun, type TranscriptNode } from '../api.ts'
+import { mayOperate, type RunDetail, type StoredRun } from '../api.ts'
 import { useChange } from '../parts/use-change.ts'
 import { CallTable } from '../parts/call-table.tsx'
 import { Fault } from '../parts/fault.tsx'
+import { Said } from '../parts/said.tsx'
 import { ComparePart, ReplayPart } from '../parts/run-checks.tsx'
 import { Timeline } from '../parts/timeline.tsx'
 import { NotThereYet } from '../parts/not-there-yet.tsx'
-import { TableHead } from '../parts/table-head.tsx'
-import { Value, When } from '../parts/text.tsx'
+import { Table } from '../parts/table.tsx'
+import { countOf, showNumber, toWords, When } from '../parts/text.tsx'
 import { useAsked } from '../parts/use-asked.ts'
 
 /** The runs of agents. */
@@ -29,38 +30,44 @@ export function RunsPage() {
 
 function RunTable({ runs, label }: { runs: readonly StoredRun[]; label: string }) {
   return (
-    <table aria-label={label}>
-      <TableHead
-        columns={[
-          'Started',
-          'Run',
-          'State',
-          'Model',
-          ['Turns', 'number'],
-          ['Tokens', 'number'],
-          ['Cost', 'number'],
-        ]}
-      />
-      <tbody>
-        {runs.map((run) => (
-          <tr key={run.id}>
-            <td>
-              <When at={run.startedAt} />
-            </td>
-            <td>
-              <a href={`/runs/${encodeURIComponent(run.id)}`}>{run.id}</a>{' '}
-              <small>{run.definition ?? (run.parent === undefined ? '' : 'child')}</small>
-            </td>
-            <td>{run.endReason ?? run.state}</td>
-            <td>{run.model.modelId}</td>
-            <td class="number">{run.turns}</td>
-            <td class="number">{run.usage.inputTokens + run.usage.outputTokens}</td>
-            <td class="number">{run.usage.cost?.toFixed(4) ?? ''}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      label={label}
+      columns={[
+        'Run',
+        'Started',
+        'Who',
+        'State',
+        'Model',
+        ['Turns', 'number'],
+        ['Tokens', 'number'],
+        ['Cost', 'number'],
+      ]}
+      rows={runs.map((run) => ({
+        key: run.id,
+        cells: [
+          <>
+            <a href={`/runs/${encodeURIComponent(run.id)}`}>{run.id}</a>{' '}
+            <small>{run.definition ?? (run.parent === undefined ? '' : 'child')}</small>
+          </>,
+          <When at={run.startedAt} />,
+          <>
+            {run.actor} <small>of {run.tenant}</small>
+          </>,
+          <RunState run={run} />,
+          run.model.modelId,
+          run.turns,
+          showNumber(run.usage.inputTokens + run.usage.outputTokens),
+          run.usage.cost?.toFixed(4) ?? '–',
+        ],
+      }))}
+    />
   )
+}
+
+/** Why a run ended, or that it goes on; in colour if it did not come to its end. */
+function RunState({ run: { endReason, state } }: { run: StoredRun }) {
+  const kind = endReason === 'failed' || endReason === 'budget_exceeded' ? 'fault' : undefined
+  return <span class={endReason === 'approval_pending' ? 'warn' : kind}>{toWords(endReason ?? state)}</span>
 }
 
 /** A run: what was said in it, and its calls. */
@@ -87,8 +94,6 @@ export function RunPage({ run }: { run: string }) {
       )}
       <Timeline detail={answer} />
       <Deliverables detail={answer} />
-      <ReplayPart run={run} />
-      <ComparePart run={run} />
       <h2>Conversation</h2>
       {answer.run.prunedAt !== undefined && <p>It was removed, as the policy says how long it is kept.</p>}
       <Fault text={change.fault} />
@@ -99,23 +104,20 @@ export function RunPage({ run }: { run: string }) {
       )}
       <ol class="transcript" aria-label="Conversation">
         {(whole ?? answer.transcript).map((node) => (
-          <li key={node.id} class={node.type}>
+          <li key={node.id}>
             <small>
               {node.type} · <When at={node.at} />
             </small>
-            <Node node={node} />
+            <Said node={node} />
           </li>
         ))}
       </ol>
       <h2>Calls</h2>
       <CallTable calls={answer.calls} label="Calls" />
+      <ReplayPart run={run} />
+      <ComparePart run={run} />
     </>
   )
-}
-
-function Node({ node }: { node: TranscriptNode }) {
-  if ('text' in node) return <pre>{node.text}</pre>
-  return <Value value={node.content} label={node.type} />
 }
 
 /** What calls left behind, and who let them. */
@@ -142,7 +144,7 @@ function Deliverables({ detail: { files, artifacts, approvals } }: { detail: Run
               <li key={digest} class="note">
                 <a href={`/calls/${encodeURIComponent(call)}`}>{name ?? digest}</a>{' '}
                 <small>
-                  {mimeType}, {bytes} bytes
+                  {mimeType}, {countOf(bytes, 'byte')}
                 </small>
               </li>
             ))}

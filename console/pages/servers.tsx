@@ -1,12 +1,14 @@
 import { useSignal } from '@preact/signals'
 import { mayOperate, me, type FaultyEntry, type JsonObject, type ServerRow } from '../api.ts'
+import { pauses } from '../events.ts'
 import { AddServer } from '../parts/add-server.tsx'
 import { ImportServers, SearchRegistry } from '../parts/find-servers.tsx'
 import { WriteServers, type ServerChanges } from '../parts/write-servers.tsx'
 import { Fault } from '../parts/fault.tsx'
 import { StopButton } from '../parts/stop-button.tsx'
-import { Value } from '../parts/text.tsx'
+import { countOf, Value } from '../parts/text.tsx'
 import { useAsked } from '../parts/use-asked.ts'
+import { useChange } from '../parts/use-change.ts'
 
 interface Servers {
   readonly servers: readonly ServerRow[]
@@ -19,18 +21,19 @@ export function ServersPage() {
   const { answer, fault, again } = useAsked<Servers>('/api/servers')
   return (
     <>
-      <h1>Servers</h1>
-      <div class="bar">
+      <div class="head">
+        <h1>Servers</h1>
+        <span role="status">{answer !== undefined && countOf(answer.servers.length, 'server')}</span>
         <button type="button" onClick={again}>
           Look again
         </button>
-        <span role="status">{answer !== undefined && `${answer.servers.length} servers`}</span>
       </div>
       <Fault text={fault} />
       {mayOperate() && me.value?.tenant === undefined && <Setup onWritten={again} />}
       {answer?.servers.length === 0 && answer.faulty.length === 0 && (
         <p class="empty">
-          There is no MCP server. One stands in <code>mcp.json</code>, under <code>mcpServers</code>.
+          There is no MCP server yet. Add one here, or at a terminal:{' '}
+          <code>handrail mcp add files -- npx -y @modelcontextprotocol/server-filesystem /srv/docs</code>
         </p>
       )}
       {answer?.faulty.map(({ server, messages }) => (
@@ -48,12 +51,22 @@ export function ServersPage() {
   )
 }
 
+/** What is meant by the state of a server. */
+const states: { readonly [state: string]: string } = {
+  open: 'It is connected.',
+  idle: 'Its tools are known. It is started when one of them is called.',
+  connecting: 'It is being started.',
+  failed: 'It could not be reached. The next call tries again.',
+  shared: 'Other tenants use it too.',
+}
+
 function Server({
   server,
   state,
   revision,
   tools,
   held,
+  tenant,
   leftOut,
   wantsLogin,
   fault,
@@ -62,17 +75,21 @@ function Server({
   again,
 }: ServerRow & { again: () => void }) {
   return (
-    <section class="card" aria-label={server}>
-      <h2>
-        {server}{' '}
-        <span class={`outcome ${state === 'open' ? 'ok' : state}`}>
-          {state}
-          {revision !== undefined && <small> {revision}</small>}
-        </span>
-        {wantsLogin && <span class="tag danger">login needed</span>}
-      </h2>
-      <StopButton what={server} scope={{ server }} />
+    <section class="card server" aria-label={server}>
+      <div class="head">
+        <h2>
+          {server}{' '}
+          <span class={`outcome ${state === 'open' ? 'ok' : state}`} title={states[state]}>
+            {state}
+            {revision !== undefined && <small> {revision}</small>}
+          </span>
+          {wantsLogin && <span class="tag danger">login needed</span>}
+          {pauses.value.some((pause) => pause.server === server) && <span class="tag danger">paused</span>}
+        </h2>
+        <StopButton what={server} scope={{ server }} />
+      </div>
       {fault !== undefined && <p class="danger">{fault}</p>}
+      {wantsLogin && mayOperate(tenant) && <LogInButton server={server} tenant={tenant} again={again} />}
       {remedy !== undefined && <Value value={remedy} label={`What to do about ${server}`} />}
       {leftOut.map(({ tool, message }) => (
         <p key={tool} class="danger">
@@ -81,7 +98,7 @@ function Server({
       ))}
       <p>
         {tools.length === 0
-          ? 'No tools are known of it.'
+          ? 'It has shown no tools yet.'
           : tools.map((tool) => (
               <span key={tool}>
                 <a href={`/tools/${encodeURIComponent(tool)}`}>{tool}</a>
@@ -97,6 +114,34 @@ function Server({
         </details>
       )}
     </section>
+  )
+}
+
+/** Leads the browser to the page where the server's people log in, and back. */
+function LogInButton({
+  server,
+  tenant,
+  again,
+}: {
+  server: string
+  tenant: string | undefined
+  again: () => void
+}) {
+  const change = useChange()
+  const query = tenant === undefined ? '' : `?tenant=${encodeURIComponent(tenant)}`
+  const logIn = async (): Promise<void> => {
+    const path = `/api/servers/${encodeURIComponent(server)}/login${query}`
+    const answer = await change.make<{ readonly url?: string }>(path, {})
+    if (answer?.url !== undefined) location.assign(answer.url)
+    else if (answer !== undefined) again()
+  }
+  return (
+    <div class="bar">
+      <button type="button" class="allow" disabled={change.isBusy} onClick={() => void logIn()}>
+        Log in at {server}
+      </button>
+      <Fault text={change.fault} />
+    </div>
   )
 }
 
@@ -147,7 +192,7 @@ function Entry({ server, again }: { server: string; again: () => void }) {
       />
     )
   return (
-    <div class="bar">
+    <div class="bar entry">
       {answer?.openings.map(({ what, fields }) => (
         <button key={what} type="button" onClick={() => (changes.value = { [server]: { fields } })}>
           Allow {what}…

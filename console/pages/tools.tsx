@@ -5,8 +5,9 @@ import { showDuration } from '../../src/kit/time/show-duration.ts'
 import { fitsWords } from '../parts/fits-words.ts'
 import { NotThereYet } from '../parts/not-there-yet.tsx'
 import { StopButton } from '../parts/stop-button.tsx'
-import { TableHead } from '../parts/table-head.tsx'
-import { Preview, Value, When } from '../parts/text.tsx'
+import { Table } from '../parts/table.tsx'
+import { Preview } from '../code/preview.tsx'
+import { countOf, toWords, Value, When } from '../parts/text.tsx'
 import { TryTool } from '../try/try-tool.tsx'
 import { useAsked } from '../parts/use-asked.ts'
 import { useChange } from '../parts/use-change.ts'
@@ -27,34 +28,36 @@ export function ToolsPage() {
           <input value={filter.value} onInput={(event) => (filter.value = event.currentTarget.value)} />
         </label>
         <span role="status">
-          {shown.length} of {answer?.tools.length ?? 0} tools
+          {answer !== undefined && `${shown.length} of ${countOf(answer.tools.length, 'tool')}`}
         </span>
       </div>
       <PatternStop />
       <Fault text={fault} />
-      <table aria-label="Tools">
-        <TableHead columns={['Tool', 'State', 'Effect', 'Source', 'Version']} />
-        <tbody>
-          {shown.map((tool) => (
-            <tr key={tool.name}>
-              <td>
+      {answer !== undefined && (
+        <Table
+          label="Tools"
+          columns={['Tool', 'State', 'Effect', 'Source', 'Version']}
+          rows={shown.map((tool) => ({
+            key: tool.name,
+            cells: [
+              <>
                 <a href={`/tools/${encodeURIComponent(tool.name)}`}>{tool.name}</a>{' '}
                 <small>{tool.title}</small>
-              </td>
-              <td>
+              </>,
+              <>
                 {tool.state}
                 {tool.blocked !== undefined && tool.blocked !== tool.state && (
-                  <span class="tag danger">{tool.blocked.replaceAll('_', ' ')}</span>
+                  <span class="tag danger">{toWords(tool.blocked)}</span>
                 )}
                 {tool.outage !== undefined && <span class="tag">{tool.outage}</span>}
-              </td>
-              <td>{tool.sideEffect}</td>
-              <td>{tool.source}</td>
-              <td>{tool.version}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+              </>,
+              tool.sideEffect,
+              tool.source,
+              tool.version,
+            ],
+          }))}
+        />
+      )}
     </>
   )
 }
@@ -103,15 +106,18 @@ export function ToolPage({ tool }: { tool: string }) {
       </p>
       <Fault text={change.fault} />
       {mayOperate() && (
-        <button
-          type="button"
-          class={isPaused ? 'allow' : 'deny'}
-          onClick={() => void make('state', { state: isPaused ? 'enabled' : 'paused' })}
-        >
-          {isPaused ? 'Enable' : 'Pause'}
-        </button>
+        <div class="bar">
+          <button
+            type="button"
+            class={isPaused ? 'allow' : 'deny'}
+            title="Calls end with an error until it is enabled; those that run go on"
+            onClick={() => void make('state', { state: isPaused ? 'enabled' : 'paused' })}
+          >
+            {isPaused ? 'Enable' : 'Pause'}
+          </button>
+          <StopButton what={tool} scope={{ tools: tool }} />
+        </div>
       )}
-      <StopButton what={tool} scope={{ tools: tool }} />
       {pending !== undefined && (
         <section class="card" aria-label="A definition that waits">
           <h2>Version {pending.version} waits for approval</h2>

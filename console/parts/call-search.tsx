@@ -75,7 +75,7 @@ export function CallSearch({ sought }: { sought: Signal<Sought> }) {
         </select>
       </label>
       <label>
-        Of{' '}
+        Time{' '}
         <select
           value={sought.value.minutes ?? ''}
           onChange={(event) => set('minutes', event.currentTarget.value)}

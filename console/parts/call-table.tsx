@@ -1,7 +1,8 @@
+import type { ComponentChild } from 'preact'
 import { showDuration } from '../../src/kit/time/show-duration.ts'
 import type { CallRow } from '../api.ts'
-import { TableHead } from './table-head.tsx'
-import { Outcome, When } from './text.tsx'
+import { TableHead } from './table.tsx'
+import { Outcome, toWords, When } from './text.tsx'
 import { useWindow } from './use-window.ts'
 
 /** Of every row, as the style sheet has it. */
@@ -12,12 +13,14 @@ interface CallTableProps {
   readonly label: string
   /** Told when the last rows come on the screen. */
   readonly onEnd?: (() => void) | undefined
+  /** Stands there if there is none. */
+  readonly empty?: ComponentChild
 }
 
 /** Calls, in the order in which they are given. However many there are, only those on the screen are made. */
-export function CallTable({ calls, label, onEnd }: CallTableProps) {
+export function CallTable({ calls, label, onEnd, empty = 'No calls.' }: CallTableProps) {
   const { ref, window } = useWindow<HTMLTableElement>(calls.length, rowHeight, onEnd)
-  if (calls.length === 0) return <p class="empty">No calls.</p>
+  if (calls.length === 0) return <p class="empty">{empty}</p>
   const { first, end } = window
   return (
     <table ref={ref} class="calls" aria-label={label} aria-rowcount={calls.length + 1}>
@@ -29,7 +32,7 @@ export function CallTable({ calls, label, onEnd }: CallTableProps) {
             <td>
               <When at={call.at} />
             </td>
-            <td>
+            <td title={call.reason === undefined ? undefined : toWords(call.reason)}>
               <Outcome outcome={call.outcome} reason={call.reason} />
             </td>
             <td title={call.tool}>

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals'
 import type { ComparedPair, RunReplay, StoredRun } from '../api.ts'
 import { Fault } from './fault.tsx'
-import { TableHead } from './table-head.tsx'
-import { Outcome, Value } from './text.tsx'
+import { Table } from './table.tsx'
+import { countOf, Outcome, Value } from './text.tsx'
 import { useAsked } from './use-asked.ts'
 import { useChange } from './use-change.ts'
 
@@ -36,7 +36,7 @@ export function ReplayPart({ run }: { run: string }) {
 }
 
 function Replayed({ found: { turns, calls, replayed, skipped, divergence } }: { found: RunReplay }) {
-  const count = `${turns} turns, ${replayed} of ${calls} calls went as they did then`
+  const count = `${countOf(turns, 'turn')}, ${replayed} of ${countOf(calls, 'call')} went as they did then`
   return (
     <>
       {divergence === undefined ? (
@@ -97,24 +97,22 @@ function Compared({ run, other }: { run: string; other: string }) {
   return (
     <>
       <Fault text={fault} />
-      <table aria-label="Compared calls">
-        <TableHead columns={['This run', 'The other', 'Differs']} />
-        <tbody>
-          {answer?.pairs.map(({ one, other: beside, differs }) => (
-            <tr key={`${one?.call ?? ''} ${beside?.call ?? ''}`}>
-              <td>
-                <Side side={one} isOpen={differs.includes('input') || differs.includes('result')} />
-              </td>
-              <td>
-                <Side side={beside} isOpen={differs.includes('input') || differs.includes('result')} />
-              </td>
-              <td class="warn">
-                {one === undefined || beside === undefined ? 'only in one' : differs.join(', ')}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table
+        label="Compared calls"
+        columns={['This run', 'The other', 'Differs']}
+        rows={(answer?.pairs ?? []).map(({ one, other: beside, differs }) => {
+          const isOpen = differs.includes('input') || differs.includes('result')
+          const isInBoth = one !== undefined && beside !== undefined
+          return {
+            key: `${one?.call ?? ''} ${beside?.call ?? ''}`,
+            cells: [
+              <Side side={one} isOpen={isOpen} />,
+              <Side side={beside} isOpen={isOpen} />,
+              <span class="warn">{isInBoth ? differs.join(', ') : 'only in one'}</span>,
+            ],
+          }
+        })}
+      />
     </>
   )
 }

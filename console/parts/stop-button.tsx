@@ -96,5 +96,5 @@ function scopesOf(scope: Stop['scope']): readonly Stop['scope'][] {
 /** What became of calls that were told to end. */
 export function describeAborted({ calls, running }: AbortedRow): string {
   const left = running.length === 0 ? '' : `, ${running.length} had not ended in time`
-  return `${calls.length} aborted${left}`
+  return calls.length === 0 && left === '' ? 'nothing of it ran' : `${calls.length} aborted${left}`
 }

@@ -1,6 +1,6 @@
 import { showDuration } from '../../src/kit/time/show-duration.ts'
 import type { CallRow, RunDetail } from '../api.ts'
-import { Outcome } from './text.tsx'
+import { countOf, Outcome } from './text.tsx'
 
 /** A turn: when the model answered, and the calls that it made in it. */
 interface Turn {
@@ -21,10 +21,7 @@ export function Timeline({ detail }: { detail: RunDetail }) {
           <li key={turn.number}>
             <small>
               turn {turn.number}, {showDuration(Math.max(0, turn.at - detail.run.startedAt))} after the start
-              ·{' '}
-              {turn.calls.length === 0
-                ? 'an answer'
-                : `${turn.calls.length} ${turn.calls.length === 1 ? 'call' : 'calls'}, ${toLanes(turn.calls).length} side by side at most`}
+              · {turn.calls.length === 0 ? 'an answer' : describeCalls(turn.calls)}
             </small>
             {turn.calls.length > 0 && <Lanes turn={turn} />}
           </li>
@@ -75,6 +72,13 @@ function Lanes({ turn: { number, calls } }: { turn: Turn }) {
       </ul>
     </>
   )
+}
+
+/** Such as `3 calls, 2 of them at the same time`. */
+function describeCalls(calls: readonly CallRow[]): string {
+  const lanes = toLanes(calls).length
+  const together = lanes === calls.length ? 'all at the same time' : `${lanes} of them at the same time`
+  return `${countOf(calls.length, 'call')}${lanes > 1 ? `, ${together}` : ''}`
 }
 
 function classOf({ outcome }: CallRow): string {

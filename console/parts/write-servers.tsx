@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { JsonObject, PlannedRow } from '../api.ts'
 import { Fault } from './fault.tsx'
-import { Preview } from './text.tsx'
+import { Preview } from '../code/preview.tsx'
 import { useChange } from './use-change.ts'
 
 /** What is to become of servers, by name, as `/api/servers/plan` takes it. */

@@ -8,7 +8,8 @@ import { onRecord } from '../events.ts'
 import { Fault } from '../parts/fault.tsx'
 import { RawField } from './raw-field.tsx'
 import { emptyOf, hasForm, ObjectFields } from './schema-form.tsx'
-import { Outcome, Preview, Value } from '../parts/text.tsx'
+import { Preview } from '../code/preview.tsx'
+import { Outcome, toWords, Value } from '../parts/text.tsx'
 import { useChange } from '../parts/use-change.ts'
 
 /** Makes the input of a call, shows what would happen, and makes the call. */
@@ -95,12 +96,11 @@ function Would({ wouldBe }: { wouldBe: WouldBeRow }) {
       <ol class="steps" aria-label="What would happen, step by step">
         {steps.map(({ step, outcome, note }) => (
           <li key={step}>
-            <strong>{step}</strong> <span class={`outcome ${outcome}`}>{outcome.replace('_', ' ')}</span>{' '}
-            {note}
+            <strong>{step}</strong> <span class={`outcome ${outcome}`}>{toWords(outcome)}</span> {note}
           </li>
         ))}
       </ol>
-      {preview !== undefined && <Preview title={preview.title} body={preview.body} />}
+      {preview !== undefined && <Preview {...preview} />}
       {sandbox !== undefined && <p>{sandbox}</p>}
       {obligations.length > 0 && <p>Of its result: {obligations.join(', ')}</p>}
     </>

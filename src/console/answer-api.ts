@@ -47,11 +47,25 @@ export async function answerApi(
   if (forged !== undefined) return forged
   const body = schema === undefined ? {} : await readChange(request, endpoint, router.checker)
   if (body instanceof Response) return body
-  const question = { visitor, path, query: searchParams, body, parts: router }
+  const question = {
+    visitor,
+    path,
+    query: searchParams,
+    body,
+    origin: originOf(request, router),
+    parts: router,
+  }
   const tenants = findReach(endpoint, question)
   if (tenants instanceof Response) return tenants
   const answer = await endpoint.run({ ...question, tenants })
   return answer instanceof Response ? answer : answerJson(answer)
+}
+
+/** A proxy that speaks TLS may stand between: the configuration says so. */
+function originOf(request: Request, { gateway }: ApiParts): string {
+  const here = new URL(request.url)
+  const known = gateway().console?.url
+  return known !== undefined && new URL(known).host === here.host ? new URL(known).origin : here.origin
 }
 
 async function leave(request: Request, visitor: Visitor, { visits }: ApiParts): Promise<Response> {

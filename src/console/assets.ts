@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 
 /** A file of the pages, as it is sent. */
@@ -17,16 +17,14 @@ const types: { readonly [extension: string]: string } = {
   '.svg': 'image/svg+xml',
 }
 
-/** The only files that there are: no path leads anywhere else. */
-const names = ['index.html', 'console.js', 'console.css', 'icon.svg'] as const
-
-/** Reads the pages, once, from the folder that they were bundled into. */
+/** Reads the pages, once, from the folder that they were bundled into. No path leads anywhere else. */
 export function readAssets(folder: string): Assets {
+  const names = existsSync(folder) ? readdirSync(folder) : []
   const found = new Map<string, Asset>(
     names.flatMap((name) => {
-      const file = join(folder, name)
-      if (!existsSync(file)) return []
-      const asset = { bytes: new Uint8Array(readFileSync(file)), type: types[extname(name)] ?? '' }
+      const type = types[extname(name)]
+      if (type === undefined) return []
+      const asset = { bytes: new Uint8Array(readFileSync(join(folder, name))), type }
       return [[`/console/${name}`, asset] as const]
     }),
   )

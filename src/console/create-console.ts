@@ -47,8 +47,8 @@ async function route(
   router: Router,
 ): Promise<Response | undefined> {
   const { pathname } = new URL(request.url)
-  const { visits, login, runtime } = router
-  const entered = await answerEntry(request, { visits, login, store: runtime.store })
+  const { visits, login, runtime, serverLogins } = router
+  const entered = await answerEntry(request, { visits, login, serverLogins, store: runtime.store })
   if (entered !== undefined) return entered
   if (pathname.startsWith('/api/')) return answerApi(request, identify, router)
   const asset = router.assets(pathname)

@@ -13,6 +13,7 @@ import { policyEndpoints } from './api/policy.ts'
 import { policyVersionEndpoints } from './api/policy-versions.ts'
 import { runEndpoints } from './api/runs.ts'
 import { serverChangeEndpoints } from './api/server-changes.ts'
+import { serverLoginEndpoints } from './api/server-login.ts'
 import { serverEndpoints } from './api/servers.ts'
 import { stopEndpoints } from './api/stops.ts'
 import { toolEndpoints } from './api/tools/tools.ts'
@@ -31,6 +32,7 @@ export const endpoints: readonly Endpoint[] = [
   ...tryEndpoints,
   ...serverEndpoints,
   ...serverChangeEndpoints,
+  ...serverLoginEndpoints,
   ...stopEndpoints,
   ...evidenceEndpoints,
   ...evidenceFileEndpoints,

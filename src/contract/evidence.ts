@@ -19,6 +19,7 @@ export type EventName =
   | 'calls_resumed'
   | 'server_changed'
   | 'server_removed'
+  | 'server_login'
   | 'permission_failed'
   | 'session_started'
   | 'session_ended'

@@ -53,28 +53,35 @@ test(`of ${kills} agents killed at any time no worktree is lost: one with work i
   expect(verifyEvidence(runtime.store)).toMatchObject({ ok: true })
 }, 900_000)
 
-test.each([
-  ['while it wrote files', 'echo initializing > "$made/locked"'],
+const cuts = [
   // With an empty one, git refuses to list any worktree of the repository.
-  ['in the middle of a file of its own', ': > "$made/commondir"'],
-])(
-  'a worktree that git was making when it was killed %s is named by doctor, and cleared by the next agent (AGENT-2, BI-6)',
-  async (_, leave) => {
+  ['making', 'in the middle of a file of its own', 'add', ': > "$made/commondir"; rm "$folder/a.txt"'],
+  ['removing', 'in the middle of its folder', 'remove', 'rm "$folder/.git"'],
+  ['removing', 'between its folder and its own files', 'remove', 'rm -r "$folder"'],
+  ['removing', 'in the middle of its own files', 'remove', 'rm -r "$folder" "$made/gitdir"'],
+  ['removing', 'before it took a file', 'remove', ':'],
+  ['making', 'before it wrote files', 'add', 'rm "$folder"/* "$folder/.git" "$made"/*; : > "$made/locked"'],
+  ['making', 'while it wrote files', 'add', 'echo initializing > "$made/locked"; rm "$folder/a.txt"'],
+] as const
+
+test.each(cuts.slice(0, rounds({ usual: 3, long: cuts.length })))(
+  'a worktree that git was %s when it was killed %s is cleared by the next agent (AGENT-2, BI-6)',
+  async (...[, , step, leave]) => {
     const place = makePlace()
     const repository = join(place.project, 'repository')
     mkdirSync(repository)
     writeFileSync(join(repository, 'a.txt'), 'alpha\n')
     makeRepository(repository)
     const programs = makeFolder({
-      // Makes the half of a worktree, and ends the process that asked for it.
+      // Comes half of the way, and ends the process that asked for it.
       git: [
         '#!/bin/sh',
-        'real=$(PATH=${PATH#*:}; command -v git)',
+        'PATH=${PATH#*:}',
         'case "$*" in',
-        '*"worktree add"*) "$real" "$@"; made=$(ls -d .git/worktrees/*);',
-        `  ${leave};`,
-        `  rm .handrail/worktrees/*/a.txt; kill -9 $(cat ${join(place.project, 'pid')}); sleep 60;;`,
-        '*) exec "$real" "$@";;',
+        `*"worktree ${step}"*) ${step === 'add' ? 'git "$@";' : ''}`,
+        '  made=$(ls -d .git/worktrees/*); folder=$(ls -d .handrail/worktrees/*);',
+        `  ${leave}; kill -9 $(cat ${join(place.project, 'pid')}); sleep 60;;`,
+        '*) exec git "$@";;',
         'esac',
       ].join('\n'),
     })
@@ -86,14 +93,17 @@ test.each([
     writeFileSync(join(place.project, 'pid'), String(first.child.pid))
     expect(await first.ended).toMatchObject({ signal: 'SIGKILL' })
     expect(readdirSync(join(repository, '.git/worktrees'))).toHaveLength(1)
-    const told = await handrail(place, ['doctor'])
-    expect(told.stdout).toMatch(/1 worktree left by agents.*which was cut off/s)
+    if (leave.includes('commondir')) {
+      const told = await handrail(place, ['doctor'])
+      expect(told.stdout).toMatch(/1 worktree left by agents.*which was cut off/s)
+    }
 
     // A run of its own, which starts another agent: the first run is not gone on with.
     const { runtime, session } = await openSession(place, repository)
     const ended = await session.call('agent.create_sub_agent', { task: 'Look.', isolation: 'worktree' })
     expect(ended.error).toBeUndefined()
     expect(gitAsOwner(repository, 'worktree', 'list').trim().split('\n')).toHaveLength(1)
+    expect(readdirSync(join(repository, '.handrail/worktrees'))).toEqual(['.gitignore'])
     expect(gitAsOwner(repository, 'branch', '--format=%(refname:short)').trim()).toBe('main')
     expect([...runtime.store.documents({ tenant: 'local', kind: 'worktree' })]).toEqual([])
   },

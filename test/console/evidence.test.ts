@@ -29,7 +29,7 @@ test('a person verifies the chains with one press, and is told the first record 
   await shop.runtime.setToolState('shop.refund', 'paused', { by: 'ann', reason: 'inventory' })
   const { page, faults } = await openPage(browser(), link)
   await page.getByRole('link', { name: 'Evidence', exact: true }).click()
-  await page.getByText('tool_paused').first().waitFor()
+  await page.getByText('tool paused').first().waitFor()
   await page.getByRole('button', { name: 'Verify' }).press('Enter')
   await page.getByText(/The chains hold: \d+ records of 3 calls/).waitFor()
   tamper(place.store, 'local')

@@ -4,7 +4,8 @@ import type { StepResult } from 'handrail/approvals'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { atEnd } from '../support/at-end.ts'
-import { handrail } from '../support/command-line.ts'
+import { openOffice } from '../support/approved.ts'
+import { handrail, makePlace } from '../support/command-line.ts'
 import { enter, keepBrowser, openPage, startConsole } from '../support/console.ts'
 import { findFaults } from '../support/find-faults.ts'
 import { refundOf } from '../support/shop.ts'
@@ -133,14 +134,43 @@ test('a dangerous call is decided by itself', async () => {
   for (const branch of ['north', 'south'])
     await session.step([{ id: branch, tool: 'shop.close', input: { branch } }])
   const { page } = await openPage(browser(), link)
-  await page.getByText('dangerous', { exact: true }).waitFor()
+  const card = page.getByRole('region', { name: 'Question about shop.close' })
+  await card.getByText('dangerous', { exact: true }).waitFor()
   expect(await page.getByRole('button', { name: /^Pick all/ }).count()).toBe(0)
   await page.keyboard.press('X')
-  await page.getByRole('heading', { name: '1 of shop.close, decided together' }).waitFor()
+  await page.getByText('Nothing else that waits is like it.').waitFor()
+  await page.keyboard.press('x')
+  await page
+    .getByText('Only calls of one tool and session, asked about by one rule and not dangerous')
+    .waitFor()
+  await card.waitFor()
   expect(await picksOf(page).evaluateAll((all) => all.map((each) => each.matches(':disabled')))).toEqual([
-    false,
+    true,
     true,
   ])
+})
+
+test('a diff is coloured by its language, loaded with the first one, and every letter of it stays text', async () => {
+  const place = makePlace({ 'cart.ts': 'const a = 1\n' })
+  const { link } = await startConsole({}, place)
+  const { page, requests, faults } = await openPage(browser(), link)
+  await page.getByText('Nothing waits for you.').waitFor()
+  const colours = () => requests.filter((url) => url.endsWith('/console/colour-diff.js'))
+  expect(colours()).toEqual([])
+  const office = await openOffice(place, { approve: undefined })
+  const content =
+    '/* <img src=x\n onerror="document.title=1"> */\nconst text = `<script>${1}</script>`\n-- gone\n'
+  const { waiting } = await office
+    .as()
+    .step([{ id: 'w', tool: 'code.write_file', input: { path: 'cart.ts', content, overwrite: true } }])
+  const diff = page.getByRole('region', { name: 'Question about code.write_file' }).locator('pre')
+  await diff.locator('.code.keyword', { hasText: 'const' }).first().waitFor()
+  // A comment over two lines is one on both.
+  await diff.locator('.added .code.comment', { hasText: 'onerror' }).waitFor()
+  await diff.locator('.removed .code.keyword', { hasText: 'const' }).waitFor()
+  expect((await diff.textContent())?.trimEnd()).toBe(waiting[0]?.approval.request.preview.body.trimEnd())
+  expect(await page.locator('img, main script').count()).toBe(0)
+  expect([await findFaults(page), faults, colours()]).toEqual([[], [], [expect.any(String)]])
 })
 
 test('no question takes the place of the one that a person looks at: an answer of before does not reach it', async () => {
@@ -267,8 +297,7 @@ for (const [name, options] of [
     const fields = await card.getByRole('definition').allTextContents()
     expect(fields).toEqual(
       expect.arrayContaining([
-        'ann of local',
-        'orchestrator',
+        'ann of local, as orchestrator',
         `helper ${evil}, run run_2 ${evil}`,
         `agent lead ${evil}, run run_1`,
         `main: agent lead ${evil} in ${parent.id}`,

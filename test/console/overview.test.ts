@@ -35,7 +35,10 @@ test('a person sees how many calls were made, denied and failed, how long they t
   const took = listed.calls.flatMap((each: { tool: string; durationMs: number }) =>
     each.tool === 'shop.look' ? [each.durationMs] : [],
   )
-  expect(look).toMatchObject({ calls: 4, ok: 3, failed: 1, p95Ms: Math.max(...took) })
+  // Two digits are told of a long time.
+  const unit = 10 ** Math.max(0, String(Math.max(...took)).length - 2)
+  const longest = Math.floor(Math.max(...took) / unit) * unit
+  expect(look).toMatchObject({ calls: 4, ok: 3, failed: 1, p95Ms: longest })
   expect(body).toMatchObject({
     isWhole: true,
     spend: { runs: 0, tokens: 0, cost: 0 },
@@ -46,7 +49,7 @@ test('a person sees how many calls were made, denied and failed, how long they t
     findings: expect.arrayContaining([expect.objectContaining({ id: 'store', holds: true })]),
   })
   await page.getByText(/What handrail doctor says of the home folder: \d+ of \d+ hold/).waitFor()
-  await page.getByLabel('Of').selectOption('the last day')
+  await page.getByLabel('Within').selectOption('the last day')
   await page.getByRole('link', { name: 'shop.look' }).waitFor()
   const row = page.getByRole('row', { name: /^shop.look/ })
   expect((await row.getByRole('cell').allTextContents()).slice(1, 4)).toEqual(['4', '0', '1'])

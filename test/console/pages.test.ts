@@ -1,8 +1,13 @@
+import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { openOffice } from '../support/approved.ts'
+import { keepOpen } from '../support/at-end.ts'
 import { keepBrowser, openPage, startConsole } from '../support/console.ts'
 import { findFaults } from '../support/find-faults.ts'
-import { call, handrail } from '../support/command-line.ts'
+import { call, handrail, makePlace } from '../support/command-line.ts'
 import { makeFixtureServer } from '../support/upstreams.ts'
 import { startServer } from '../support/start-command.ts'
 
@@ -95,18 +100,74 @@ test('calls show up as they happen, over a restart of the server too, and none i
   await page.getByText('0 of 3 calls').waitFor()
 })
 
-test('an operator finds why a call was denied in two clicks', async () => {
-  const policy = { rules: [{ tools: ['shop.refund'], effect: 'deny', reason: 'Refunds are over.' }] }
-  const { link, shop } = await startConsole({ 'policy.json': policy })
-  const session = shop.runtime.session()
-  await session.call('shop.refund', { order: '1' })
-  const { page, faults } = await openPage(browser(), link)
-  await page.getByRole('link', { name: 'Live', exact: true }).click()
-  await page.getByRole('link', { name: 'shop.refund' }).click()
-  await page.getByRole('heading', { name: 'shop.refund denied' }).waitFor()
-  await page.getByText(/deny by .*rule/).waitFor()
-  expect(faults).toEqual([])
+/** A gateway with two servers and a rule that denies, beside a program that works under it. */
+const newcomer = keepOpen(async () => {
+  const rules = [{ tools: ['code.run_command'], effect: 'deny', reason: 'Nothing is removed here.' }] as const
+  const server = makeFixtureServer().file
+  const own = { 'policy.json': { rules }, 'mcp.json': { mcpServers: { mouse: server, keyboard: server } } }
+  const started = await startConsole(own, makePlace({}, own))
+  return { ...started, office: await openOffice(started.place, { policy: { rules } }) }
 })
+
+/** Presses what has this role and name, and counts that: with the mouse, or with Tab and Enter alone. */
+function handOf(page: Page, hand: 'mouse' | 'keyboard') {
+  let presses = 0
+  return {
+    async press(role: 'button' | 'link', name: string | RegExp) {
+      const target = page.getByRole(role, { name, exact: true }).first()
+      presses++
+      if (hand === 'mouse') return target.click()
+      await target.waitFor()
+      const reached = target.and(page.locator(':focus'))
+      for (let tabs = 0; tabs < 60 && (await reached.count()) === 0; tabs++) await page.keyboard.press('Tab')
+      expect([String(name), await reached.count()]).toEqual([String(name), 1])
+      return page.keyboard.press('Enter')
+    },
+    /** Since it was asked last. */
+    presses: () => presses - (presses = 0),
+  }
+}
+
+for (const hand of ['mouse', 'keyboard'] as const)
+  test(`who never saw the console answers a call, finds why another was denied, pauses a server and makes a rule, each in four presses of the ${hand} at most`, async () => {
+    const { place, origin, office } = newcomer()
+    const file = `${hand}.md`
+    for (let count = 0; count < 2; count++) await office.write(file)
+    const denied = await office.command('rm', file)
+    expect(denied.error?.reason).toBe('rule_denied')
+    const desk = office.runtime.session({ actor: 'ann' })
+    const step = await desk.step([
+      { id: hand, tool: 'code.write_file', input: { path: `asked-${hand}.md`, content: hand } },
+    ])
+    const { stdout } = await handrail(place, ['console', '--port', new URL(origin).port])
+    const { page, faults } = await openPage(browser(), stdout.trim())
+    const person = handOf(page, hand)
+
+    await person.press('button', /^Allow once/)
+    await page.getByText('Allowed: code.write_file').waitFor()
+    expect(await desk.resume(step)).toMatchObject({ results: [{ ok: true }] })
+    expect(person.presses()).toBeLessThanOrEqual(4)
+
+    await person.press('link', 'Live')
+    await person.press('link', 'code.run_command')
+    await page.getByRole('heading', { name: 'code.run_command denied' }).waitFor()
+    await page.getByText('Nothing is removed here.').first().waitFor()
+    expect(person.presses()).toBeLessThanOrEqual(4)
+
+    await person.press('link', 'Servers')
+    await person.press('button', `Stop ${hand}…`)
+    await person.press('button', `Stop ${hand} now`)
+    await page.getByText(`Paused: the server ${hand}`).waitFor()
+    expect(person.presses()).toBeLessThanOrEqual(4)
+
+    await person.press('link', 'Policy')
+    await person.press('button', /^Try the rule/)
+    await person.press('button', 'Save')
+    await page.getByText(/^Version \d is saved/).waitFor()
+    expect(person.presses()).toBeLessThanOrEqual(4)
+    expect(readFileSync(join(place.home, 'policy.json'), 'utf8')).toContain(`${place.project}/${file}`)
+    expect(faults).toEqual([])
+  })
 
 test('an operator pauses a tool in three clicks, and it is not called in any process until it is enabled', async () => {
   const { link, shop, place } = await startConsole()
@@ -134,7 +195,7 @@ for (const [name, options] of [
     { viewport: { width: 320, height: 640 }, colorScheme: 'dark' },
   ],
 ] as const)
-  test(`axe finds nothing wrong with any page ${name}, and none is wider than the screen`, async () => {
+  test(`axe finds nothing wrong with any page ${name}, none is wider than the screen, and nothing jumps when data comes`, async () => {
     const { link, ask, shop, origin } = await startConsole({
       'mcp.json': { mcpServers: { it: makeFixtureServer().file } },
       'policy.json': { budgets: [{ id: 'all', unit: 'calls', limit: 100 }] },
@@ -144,6 +205,13 @@ for (const [name, options] of [
     const { callId } = await session.call('shop.look', { order: 'a-very-long-order-number-'.repeat(20) })
     const { page, faults } = await openPage(browser(), link, options)
     await page.getByRole('heading', { name: approval.request.title }).waitFor()
+    // The browser itself measures by how much what stood there was pushed.
+    await page.addInitScript(
+      `globalThis.pushed = 0
+       new PerformanceObserver((list) => {
+         for (const { value } of list.getEntries()) pushed += value
+       }).observe({ type: 'layout-shift', buffered: true })`,
+    )
     const check = async (path: string) => {
       expect([path, await findFaults(page)]).toEqual([path, []])
       const [wide, seen] = (await page.evaluate(
@@ -168,6 +236,7 @@ for (const [name, options] of [
       await page.goto(`${origin}${path}`)
       await page.getByRole('heading', { name: heading, exact: true }).waitFor()
       await check(path)
+      expect([path, Number(await page.evaluate('pushed')) < 0.05]).toEqual([path, true])
     }
     await page.goto(`${origin}/nowhere-here/at/all`)
     expect(faults.filter((fault) => !fault.includes('404'))).toEqual([])

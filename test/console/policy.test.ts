@@ -8,6 +8,7 @@ import { openOffice } from '../support/approved.ts'
 import { atEnd } from '../support/at-end.ts'
 import { handrail, makePlace, type Place } from '../support/command-line.ts'
 import { askApi, caller, enter, keepBrowser, openPage, startConsole } from '../support/console.ts'
+import { findFaults } from '../support/find-faults.ts'
 
 const browser = keepBrowser()
 const me = userInfo().username
@@ -89,6 +90,57 @@ test('a waiting call is allowed by two keys and its rule answers the next one', 
   })
   expect(await handrail(place, ['call', 'code.write_file', JSON.stringify(input)])).toMatchObject({ code: 0 })
   expect(faults).toEqual([])
+})
+
+test('what may stand in the policy is offered and explained where a person writes, by keyboard, and a fault stands at its line at once', async () => {
+  const { link } = await startOffice()
+  const { page, requests, faults } = await openPage(browser(), link)
+  const helper = () => requests.filter((url) => url.endsWith('/console/advise.js')).length
+  await page.getByText('Nothing waits for you.').waitFor()
+  expect(helper()).toBe(0)
+  await page.getByRole('link', { name: 'Policy', exact: true }).click()
+  const area = page.getByRole('textbox', { name: 'The policy file' })
+  const list = page.getByRole('listbox', { name: 'What may stand here' })
+  const help = page.locator('#policy-help')
+  await area.fill('{\n  "rules": [{  }]\n}')
+  const press = async (...keys: string[]) => {
+    for (const key of keys) await page.keyboard.press(key)
+  }
+  await press('Control+Home', 'ArrowDown', 'End', 'ArrowLeft', 'ArrowLeft', 'ArrowLeft')
+  await help.getByText('Every field that is present must match.').waitFor()
+  await press('e')
+  await list
+    .getByRole('option', { name: /^effect Needed\. .*One of allow, ask, deny/, selected: true })
+    .waitFor()
+  expect(await findFaults(page)).toEqual([])
+  await press('Enter', 'd')
+  await list.getByRole('option', { name: 'deny', selected: true }).waitFor()
+  await press('Enter')
+  await page.keyboard.type(', ')
+  await press('Control+Space')
+  await list.getByRole('option', { name: /^id / }).waitFor()
+  expect(await list.getByRole('option', { name: /^effect/ }).count()).toBe(0)
+  await press('Escape')
+  expect(await list.count()).toBe(0)
+  await page.keyboard.type('tool')
+  await list.getByRole('option', { name: /^tools / }).waitFor()
+  await press('Tab')
+  await page.keyboard.type('write')
+  await list.getByRole('option', { name: 'code.write_file' }).waitFor()
+  await press('Enter')
+  const whole = '{\n  "rules": [{ "effect": "deny", "tools": ["code.write_file"] }]\n}'
+  expect(await area.inputValue()).toBe(whole)
+  await press('Control+z')
+  expect(await area.inputValue()).toBe(whole.replace('code.write_file', 'write'))
+  await press('Control+y')
+  await help.getByText('rules › 0 › tools').waitFor()
+
+  await area.fill(whole.replace('deny', 'denyy'))
+  await page.getByRole('button', { name: 'Line 2, /rules/0/effect' }).waitFor()
+  await page.locator('.marks').getByText('denyy').waitFor()
+  await area.hover({ position: { x: 140, y: 36 } })
+  await help.getByText('rules › 0 › effect').waitFor()
+  expect([await findFaults(page), faults, helper()]).toEqual([[], [], 1])
 })
 
 test('faults stand at their lines, a version of before is put back, and what others changed meanwhile is not overwritten', async () => {

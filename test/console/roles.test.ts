@@ -100,6 +100,7 @@ const operations: { readonly [operation: string]: Operation } = {
   'GET /api/policy/versions': { role: 'viewer', ofAll: ['/policy/versions'] },
   'GET /api/policy/versions/{version}': { role: 'viewer', ofAll: ['/policy/versions/1'] },
   'POST /api/policy/foresight': { role: 'operator', ofAll: ['/policy/foresight', { text: '{}' }] },
+  'POST /api/policy/check': { role: 'operator', ofAll: ['/policy/check', { text: '{}' }] },
   'POST /api/policy/draft': {
     role: 'operator',
     ofAll: ['/policy/draft', { text: '{}', tenant: 'acme', rule: { effect: 'deny', tools: ['shop.*'] } }],
@@ -113,6 +114,10 @@ const operations: { readonly [operation: string]: Operation } = {
   'POST /api/servers/write': {
     role: 'operator',
     ofAll: ['/servers/write', { changes: { x: { remove: true } }, digest: 'another' }],
+  },
+  'POST /api/servers/{server}/login': {
+    role: 'operator',
+    of: ({ tenant }) => [`/servers/x/login?tenant=${tenant}`, {}],
   },
   'GET /api/servers/{server}/entry': { role: 'operator', ofAll: ['/servers/x/entry'] },
   'GET /api/clients': { role: 'operator', ofAll: ['/clients'] },

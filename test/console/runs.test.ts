@@ -3,7 +3,16 @@ import { join } from 'node:path'
 import { defineTool, toolOutput } from 'handrail'
 import { expect, test } from 'vitest'
 import { makePlace } from '../support/command-line.ts'
-import { askApi, caller, enter, keepBrowser, openPage, serve, startConsole } from '../support/console.ts'
+import {
+  askApi,
+  caller,
+  enter,
+  keepBrowser,
+  openPage,
+  serve,
+  startConsole,
+  type Answer as ApiAnswer,
+} from '../support/console.ts'
 import { findFaults } from '../support/find-faults.ts'
 import type { Answer } from '../support/model-server.ts'
 import { openShop } from '../support/shop.ts'
@@ -57,8 +66,8 @@ test('a run is shown turn by turn with what it changed and who let it, beside an
   await page.getByText(/It parts in turn \d/).waitFor()
 })
 
-test('a tenant neither sees, compares nor replays the runs of another', async () => {
-  const { origin, link, first, second } = await makeRuns({
+test('a tenant neither sees, compares, replays nor is told the cost of the runs of another; who sees all sees each', async () => {
+  const { origin, link, place, first, second } = await makeRuns({
     'policy.json': { tenants: { acme: {} } },
     'gateway.json': { tokens: [caller('eve', { approver: true, tenant: 'acme' })] },
   })
@@ -69,6 +78,20 @@ test('a tenant neither sees, compares nor replays the runs of another', async ()
   expect(replayed.status).toBe(404)
   const { api } = await enter(link)
   expect((await api(`/runs/${first}/compare/run_nobody`)).status).toBe(404)
+  await runModel(place, [reading('a.txt'), { text: 'Done.' }], { argv: ['read it', '--tenant', 'acme'] })
+  const seen = async (ask: (path: string) => Promise<ApiAnswer>) => {
+    const { runs } = (await ask('/runs')).body
+    const { sessions } = (await ask('/sessions')).body
+    const { spend } = (await ask('/overview')).body
+    for (const { id } of runs) expect([id, (await ask(`/runs/${id}`)).status]).toEqual([id, 200])
+    return [
+      runs.map(({ tenant }: { tenant: string }) => tenant),
+      sessions.filter(({ run }: { run?: string }) => run !== undefined).length,
+      spend.runs,
+    ]
+  }
+  expect(await seen((path) => askApi(origin, path, { headers }))).toEqual([['acme'], 1, 1])
+  expect(await seen(api)).toEqual([['acme', 'local', 'local'], 3, 3])
 })
 
 test('a call shows how its time was spent, its images, its run and what proves its records', async () => {

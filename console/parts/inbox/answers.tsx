@@ -29,7 +29,7 @@ export function Answers({ count, isBusy, decide, reason, onRule }: AnswersProps)
         Allow{these} for the session <kbd>s</kbd>
       </button>
       {onRule !== undefined && (
-        <button type="button" disabled={isBusy} onClick={onRule}>
+        <button type="button" class="rule" disabled={isBusy} onClick={onRule}>
           Always, as a rule <kbd>r</kbd>
         </button>
       )}
@@ -38,7 +38,7 @@ export function Answers({ count, isBusy, decide, reason, onRule }: AnswersProps)
         <input
           ref={reason}
           name="reason"
-          placeholder="the model is told it"
+          placeholder="told to the model"
           autoComplete="off"
           onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
         />

@@ -1,17 +1,5 @@
-import { signal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
 import { clockAhead } from '../../events.ts'
-
-/** By the clock of this machine, a second at a time. */
-const now = signal(Date.now())
-
-/** Lets countdowns run while a page is shown. */
-export function useClock(): void {
-  useEffect(() => {
-    const timer = setInterval(() => (now.value = Date.now()), 1_000)
-    return () => clearInterval(timer)
-  }, [])
-}
+import { now } from '../clock.ts'
 
 /** How long is left until then, in a place that is as wide all the time. */
 export function Countdown({ until }: { until: number }) {

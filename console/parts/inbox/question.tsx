@@ -1,7 +1,8 @@
 import type { ApprovalDetail, PendingApproval } from '../../api.ts'
 import { CallTable } from '../call-table.tsx'
 import { Fault } from '../fault.tsx'
-import { Preview } from '../text.tsx'
+import { Preview } from '../../code/preview.tsx'
+import { countOf } from '../text.tsx'
 import { useAsked } from '../use-asked.ts'
 import { Countdown } from './countdown.tsx'
 
@@ -17,18 +18,22 @@ export function Question({ question }: { question: PendingApproval }) {
         <Marks question={question} />
       </h2>
       <Shown question={question} />
-      <Rows rows={[...whoRows(question), ...whatRows(question)]} />
+      <Rows rows={[...whyRows(question), ...whoRows(question), ...whatRows(question)]} />
       <Fault text={fault} />
       {answer !== undefined && (
         <>
           <p>
             {answer.earlier.calls === 0
               ? 'This actor has not called this tool before.'
-              : `Of the last ${answer.earlier.calls} calls of this tool by this actor ${answer.earlier.ok} went well, and ${answer.earlier.denied} were denied.`}
+              : `Of the last ${countOf(answer.earlier.calls, 'call')} of this tool by this actor, ${answer.earlier.ok} went well and ${answer.earlier.denied} ${answer.earlier.denied === 1 ? 'was' : 'were'} denied.`}
           </p>
           <details>
             <summary>Just before in this session</summary>
-            <CallTable calls={answer.before} label="Just before in this session" />
+            <CallTable
+              calls={answer.before}
+              label="Just before in this session"
+              empty="Nothing was called before."
+            />
           </details>
         </>
       )}
@@ -51,7 +56,7 @@ export function Questions({
       <h2>
         {questions.length} of {first.request.tool}, decided together
       </h2>
-      <Rows rows={whoRows(first)} />
+      <Rows rows={[...whyRows(first), ...whoRows(first)]} />
       <ol class="batch" aria-label="Decided together">
         {questions.map((question) => (
           <li key={question.id}>
@@ -82,10 +87,10 @@ function Marks({ question, isOver = false }: { question: PendingApproval; isOver
 }
 
 function Shown({ question: { request } }: { question: PendingApproval }) {
-  const { title, body, asOfNow } = request.preview
+  const { kind, title, body, asOfNow } = request.preview
   return (
     <>
-      <Preview title={title} body={body} />
+      <Preview kind={kind} title={title} body={body} />
       {asOfNow !== undefined && <p>{asOfNow}</p>}
     </>
   )
@@ -104,6 +109,14 @@ function Rows({ rows }: { rows: readonly Row[] }) {
   )
 }
 
+/** Why it asks, and about what. */
+function whyRows({ request: { because, tool } }: PendingApproval): Row[] {
+  return [
+    ['Why it asks', `${because.reason} (${because.layer}: ${because.rule})`],
+    ['Tool', tool],
+  ]
+}
+
 /** Who asks, and below whom. */
 function whoRows({ tenant, request: { principal, parents, session } }: PendingApproval): Row[] {
   const { actor, role, agent } = principal
@@ -112,8 +125,7 @@ function whoRows({ tenant, request: { principal, parents, session } }: PendingAp
     return `${parent.role}: ${of}${parent.session}`
   })
   return [
-    ['Actor', `${actor} of ${tenant}`],
-    ['Role', role],
+    ['Who', `${actor} of ${tenant}, as ${role}`],
     ...(agent === undefined ? [] : [['Agent', `${agent.agentId}, run ${agent.runId}`] as const]),
     ...(agent?.parentAgentId === undefined
       ? []
@@ -128,12 +140,11 @@ function whoRows({ tenant, request: { principal, parents, session } }: PendingAp
   ]
 }
 
-/** Why it asks, and what it touches. */
+/** What it touches. */
 function whatRows({ request, needed, answers }: PendingApproval): Row[] {
-  const { because, inputSummary, scope, cwd, hosts, env, hookNotes } = request
+  const { inputSummary, scope, cwd, hosts, env, hookNotes } = request
   const yeses = `${answers.length} of ${needed}: ${answers.map(({ by }) => by).join(', ')}`
   return [
-    ['Why it asks', `${because.reason} (${because.layer}: ${because.rule})`],
     ['Input', inputSummary],
     ['A yes for the session covers', scope],
     ...(cwd === undefined ? [] : [['Folder', cwd] as const]),

@@ -25,8 +25,8 @@ export interface Choice {
   readonly leave: (left: readonly PendingApproval[]) => void
   readonly mayPick: (question: PendingApproval) => boolean
   readonly pick: (question: PendingApproval) => void
-  /** Picks every question like this one. */
-  readonly pickAlike: (question: PendingApproval) => void
+  /** Picks every question like this one, if there are others. */
+  readonly pickAlike: (question: PendingApproval) => boolean
   readonly drop: () => void
 }
 
@@ -47,8 +47,8 @@ export function useChoice(hidden: ReadonlySet<string>): Choice {
     chosen.value = list.find((each) => each.id === id)
   }
   const mayPick = (question: PendingApproval): boolean => {
-    const [first] = picked.value
-    return may('approver', question.tenant) && (first === undefined || isAlike(first, question))
+    const [first = question] = picked.value
+    return may('approver', question.tenant) && !question.request.dangerous && isAlike(first, question)
   }
   return {
     groups,
@@ -73,7 +73,10 @@ export function useChoice(hidden: ReadonlySet<string>): Choice {
       picked.value = rest.length === picked.value.length ? [...rest, question] : rest
     },
     pickAlike(question) {
-      if (may('approver', question.tenant)) picked.value = list.filter((each) => isAlike(each, question))
+      const alike = list.filter((each) => isAlike(each, question))
+      const isPicked = may('approver', question.tenant) && alike.length > 1
+      if (isPicked) picked.value = alike
+      return isPicked
     },
     drop: () => void (picked.value = []),
   }

@@ -54,7 +54,10 @@ function Item({ question, choice }: { question: PendingApproval; choice: Choice 
       <button type="button" ref={button} aria-current={isCurrent} onClick={() => choice.choose(id)}>
         <strong>{request.tool}</strong>
         <Countdown until={expiresAt} />
-        <small>{request.title}</small>
+        <small>
+          {request.title}
+          {request.dangerous && <span class="tag danger">dangerous</span>}
+        </small>
         <small class="input">{request.inputSummary}</small>
       </button>
     </li>

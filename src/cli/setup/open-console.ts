@@ -14,11 +14,13 @@ import { showLine } from '../base/show-safely.ts'
 import { loadConfiguration, loadFile } from '../../config/load-configuration.ts'
 import type { Runtime } from '../../contract/runtime.ts'
 import type { Site } from '../../contract/mcp/site.ts'
+import type { McpFeed } from '../../compose/sources/mcp-tools.ts'
 import { explainCall } from '../../compose/replay/explain-call.ts'
 import { readAssets } from '../../console/assets.ts'
 import type { ConsoleParts } from '../../console/base/console-parts.ts'
 import { createConsole } from '../../console/create-console.ts'
 import type { Login } from '../../console/entry/open-login.ts'
+import { openServerLogins } from '../../console/entry/server-logins.ts'
 import { openVisits } from '../../console/entry/visits.ts'
 import { createRedactor } from '../../kit/secrets/redact.ts'
 import { ownFile } from '../../kit/own-file.ts'
@@ -50,7 +52,8 @@ export function openConsole(
     book,
     replay,
     keys,
-  }: Pick<ConsoleParts, 'servers' | 'replay'> & {
+  }: Pick<ConsoleParts, 'replay'> & {
+    readonly servers: ConsoleParts['servers'] & Pick<McpFeed, 'login'>
     readonly places: Places
     readonly gateway: GatewayConfiguration
     /** Names of the environment variables whose values are redacted. */
@@ -64,6 +67,7 @@ export function openConsole(
   const site = createConsole({
     runtime,
     servers,
+    serverLogins: openServerLogins(servers, store),
     gateway: () => inForce.gateway,
     login,
     visits: openVisits(store, () => inForce.login?.options),

@@ -18,6 +18,7 @@ import { refusingSetup } from '../base/refusing-setup.ts'
 import { sees, tenantsOf } from '../base/roles.ts'
 import { toJsonObject } from '../base/to-json-object.ts'
 import {
+  faultRow,
   foresightRow,
   policyPage,
   suggestionRow,
@@ -151,6 +152,27 @@ const foresee = endpoint({
     const book = bookOf(asked)
     if (book instanceof Response) return book
     return refusingSetup(() => lookAhead(asked, book))
+  },
+})
+
+const check = endpoint({
+  method: 'POST',
+  path: '/api/policy/check',
+  summary: 'What is wrong with the text of a policy, each fault at its line. Judges no call.',
+  role: 'operator',
+  reach: ofAllTenants,
+  mostCharacters,
+  body: { type: 'object', properties: { text }, required: ['text'], additionalProperties: false },
+  answer: {
+    type: 'object',
+    properties: { faults: { type: 'array', items: faultRow } },
+    required: ['faults'],
+  },
+  run(asked) {
+    const book = bookOf(asked)
+    if (book instanceof Response) return book
+    const said = book.check(String(asked.body['text']))
+    return { faults: 'faults' in said ? [...said.faults] : [] }
   },
 })
 
@@ -300,4 +322,4 @@ const save = endpoint({
   },
 })
 
-export const policyEndpoints: readonly Endpoint[] = [show, suggestions, foresee, draft, save]
+export const policyEndpoints: readonly Endpoint[] = [show, suggestions, foresee, check, draft, save]

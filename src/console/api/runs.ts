@@ -5,8 +5,7 @@ import { answerProblem } from '../base/answers.ts'
 import { endpoint, type Endpoint, type Question } from '../base/endpoint.ts'
 import { listRuns } from '../base/list-runs.ts'
 import { mostRows, readCount } from '../base/read-query.ts'
-import { everyTenant } from '../../contract/mcp/console-login.ts'
-import { mayDo, sees } from '../base/roles.ts'
+import { tenantsOf } from '../base/roles.ts'
 import { callRow, toRow } from './call-row.ts'
 import { toJsonObject } from '../base/to-json-object.ts'
 
@@ -25,10 +24,7 @@ const list = endpoint({
   run(asked) {
     const limit = readCount(asked.query, { name: 'limit', usual: 50, most: mostRows })
     if (limit instanceof Response) return limit
-    const runs = listRuns(asked, limit)
-    if (sees(asked.visitor, everyTenant)) return { runs: runs.map(toJsonObject) }
-    const newest = runs.toSorted((one, other) => other.startedAt - one.startedAt).slice(0, limit)
-    return { runs: newest.map(toJsonObject) }
+    return { runs: listRuns(asked, limit).slice(0, limit).map(toJsonObject) }
   },
 })
 
@@ -147,10 +143,12 @@ export function noRun(): Response {
 
 /** The run that the path names, if the visitor sees it. */
 export function findRun({ visitor, path, parts }: Question, id = path['run'] ?? ''): StoredRun | undefined {
-  const { runs } = parts.runtime
-  if (mayDo(visitor, 'viewer', everyTenant)) return runs.find(id)
-  const own = [...visitor.roles.keys()].flatMap((tenant) => runs.find(id, tenant) ?? [])
-  return own.find(({ tenant }) => sees(visitor, tenant))
+  const { runs, store } = parts.runtime
+  for (const tenant of tenantsOf(visitor, store.tenants())) {
+    const run = runs.find(id, tenant)
+    if (run !== undefined) return run
+  }
+  return undefined
 }
 
 /** What calls left, and who let them. */

@@ -25,6 +25,10 @@ export const serverRow = {
         required: ['tool', 'message'],
       },
     },
+    tenant: {
+      type: 'string',
+      description: 'For whom this was found out, and who a login would be for. Absent if it is shared.',
+    },
     wantsLogin: { type: 'boolean', description: 'Whether it failed as no person is logged in there.' },
     revision: { type: 'string', description: 'Of the protocol, while it is open.' },
     fault: { type: 'string', description: 'Why it failed last. Absent if it did not.' },

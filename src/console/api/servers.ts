@@ -59,6 +59,7 @@ function toServerRow(state: McpServerState, to: Visitor, waiting: ReadonlySet<st
     tools,
     held,
     leftOut: state.faulty.map(({ tool, message }) => ({ tool, message })),
+    tenant,
     wantsLogin: state.wantsLogin,
     ...(revision !== undefined && { revision }),
     ...(fault !== undefined && { fault }),

@@ -6,6 +6,7 @@ import type { Policy } from '../../contract/policy.ts'
 import type { RuntimeOptions } from '../../compose/options/runtime-options.ts'
 import type { PolicyCase } from '../../config/policy-cases.ts'
 import type { PolicyBook } from '../../config/policy-file/policy-book.ts'
+import type { ServerLogins } from './server-login.ts'
 import type { CurrentVisits } from './visit.ts'
 import type { OpenTrial } from '../../compose/servers/try-server.ts'
 import type { McpFeed } from '../../compose/sources/mcp-tools.ts'
@@ -34,6 +35,8 @@ export interface ConsoleParts {
   readonly runtime: Runtime
   /** The MCP servers whose tools the runtime has. */
   readonly servers: Pick<McpFeed, 'describe' | 'serversOf'>
+  /** Logins at them that people make in their browsers. */
+  readonly serverLogins: ServerLogins
   /** How servers are added to the file of them. */
   readonly serverSetup: {
     /** The file. */

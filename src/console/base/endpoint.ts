@@ -11,6 +11,8 @@ export interface Question {
   readonly path: { readonly [name: string]: string }
   readonly query: URLSearchParams
   readonly body: { readonly [name: string]: unknown }
+  /** Of the console, as the browser of the visitor knows it. */
+  readonly origin: string
   readonly parts: ConsoleParts
 }
 

@@ -1,14 +1,12 @@
 import type { StoredRun } from '../../contract/agent-run.ts'
-import { everyTenant } from '../../contract/mcp/console-login.ts'
 import type { Asked } from './endpoint.ts'
-import { sees } from './roles.ts'
 
-/** The newest runs of the tenants that the visitor sees: at most so many, or so many of each tenant if they do not see all. */
+/** The newest runs of the tenants that the visitor sees, the newest first: at most so many of each tenant. */
 export function listRuns(
-  { visitor, tenants, parts: { runtime } }: Pick<Asked, 'visitor' | 'tenants' | 'parts'>,
+  { tenants, parts: { runtime } }: Pick<Asked, 'tenants' | 'parts'>,
   limit: number,
 ): readonly StoredRun[] {
-  return sees(visitor, everyTenant)
-    ? runtime.runs.list({ limit })
-    : tenants.flatMap((tenant) => runtime.runs.list({ limit, tenant }))
+  return tenants
+    .flatMap((tenant) => runtime.runs.list({ limit, tenant }))
+    .toSorted((one, other) => other.startedAt - one.startedAt)
 }

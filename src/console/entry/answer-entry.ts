@@ -3,7 +3,8 @@ import { describeCause } from '../../kit/text/describe-cause.ts'
 import { shorten } from '../../kit/text/shorten.ts'
 import { showControlsInLine } from '../../kit/text/show-controls.ts'
 import { onlyGet } from '../base/answers.ts'
-import { loginCookie, visitCookie } from './cookies.ts'
+import { serverLoginPath, type ServerLogins } from '../base/server-login.ts'
+import { loginCookie, serverLoginCookie, visitCookie } from './cookies.ts'
 import { answerEntryPage } from './entry-page.ts'
 import { findClaim, pickClaims, toRoles, type Person, type RawClaims } from './login-rules.ts'
 import type { Login, LoginSecrets } from './open-login.ts'
@@ -16,6 +17,7 @@ export interface Entry {
   readonly store: Pick<Store, 'append' | 'digest'>
   /** Where persons log in, as it is configured now; undefined if nowhere. */
   readonly login: () => Login | undefined
+  readonly serverLogins: ServerLogins
 }
 
 /** Answers what has to do with getting in; undefined for any other path. */
@@ -28,6 +30,8 @@ export async function answerEntry(request: Request, entry: Entry): Promise<Respo
     case '/enter/callback':
     case '/enter/log-out':
       return onlyGet(request) ?? logIn(request, entry)
+    case serverLoginPath:
+      return onlyGet(request) ?? comeBackFromServer(request, entry)
     default:
       return undefined
   }
@@ -67,6 +71,24 @@ async function logIn(request: Request, entry: Entry): Promise<Response> {
   if (!response.headers.has('set-cookie'))
     response.headers.append('set-cookie', loginCookie.set(request, undefined))
   return response
+}
+
+/** The browser of who logged in at an MCP server is led back, and told why if nothing came of it. */
+async function comeBackFromServer(request: Request, { serverLogins }: Entry): Promise<Response> {
+  const taken = serverLoginCookie.set(request, undefined)
+  try {
+    await serverLogins.finish(new URL(request.url), serverLoginCookie.read(request))
+    return goTo('/servers', [taken])
+  } catch (error) {
+    const page = answerEntryPage({
+      status: 403,
+      title: 'Not logged in at the server',
+      texts: [say(error)],
+      again: { text: 'Back to the servers', path: '/servers' },
+    })
+    page.headers.append('set-cookie', taken)
+    return page
+  }
 }
 
 interface Beginning {

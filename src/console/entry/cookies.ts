@@ -4,7 +4,7 @@ import { loopbackNames } from '../../kit/match/loopback.ts'
 export interface SecretCookie {
   read(request: Request): string | undefined
   /** The header that sets it, or takes it back. */
-  set(request: Request, secret: string | undefined): string
+  set(request: Pick<Request, 'url'>, secret: string | undefined): string
 }
 
 /** Of a visit: it never goes with what another site sends. */
@@ -15,6 +15,9 @@ export const visitCookie = secretCookie('', 'SameSite=Strict')
  * lets it go with that one alone: a page that is opened, and no request that a page of others sends. It opens nothing by itself.
  */
 export const loginCookie = secretCookie('-login', 'SameSite=Lax; Max-Age=600')
+
+/** Of a login at an MCP server that is under way, which leads the browser back from there in the same way. */
+export const serverLoginCookie = secretCookie('-server', 'SameSite=Lax; Max-Age=600')
 
 function secretCookie(suffix: string, rules: string): SecretCookie {
   return {
@@ -33,7 +36,7 @@ function secretCookie(suffix: string, rules: string): SecretCookie {
 }
 
 /** Cookies do not tell ports apart, so that a name of their own does. */
-function describe(request: Request): { name: string; attributes: string } {
+function describe(request: Pick<Request, 'url'>): { name: string; attributes: string } {
   const { hostname, port } = new URL(request.url)
   if (loopbackNames.includes(hostname)) return { name: `handrail-${port || '80'}`, attributes: '' }
   // Beyond this machine only over TLS: a browser takes a cookie with this name in no other way.

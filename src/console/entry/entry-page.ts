@@ -7,7 +7,7 @@ export interface EntryPage {
   /** What may be tried again, and where. */
   readonly again?: {
     readonly text: string
-    readonly path: '/enter/login' | '/enter/login?anew=1' | '/enter/log-out'
+    readonly path: '/enter/login' | '/enter/login?anew=1' | '/enter/log-out' | '/servers'
   }
 }
 

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
+import type { Files } from '../../../contract/services/sandbox.ts'
 import { findGit, gitArgv, runGit } from './git.ts'
 import { findUnsavedWork, lookCommands, type GitContext } from './unsaved-work.ts'
-import { branchOf, findWorktree, hasBranch, worktreesFolder, type Worktree } from './worktree.ts'
+import { branchOf, findWorktree, hasBranch, readKnown, worktreesFolder, type Worktree } from './worktree.ts'
 
 /** A worktree that is not needed any more. */
 export interface Unneeded {
@@ -38,10 +39,13 @@ export async function clearWorktree(
   }
   const branch = branchOf(id)
   const isThere = async () => (await files.stat(path)) !== undefined
-  if (state === 'new') return (await removeNew(context, { id, path, git })) ? 'removed' : 'kept'
-  const worktree = await findWorktree(files, project, id)
+  const cut = { id, path, git }
+  if (state === 'new') return (await removeCut(context, cut)) ? 'removed' : 'kept'
+  const whole = await findWorktree(files, project, id)
+  const worktree = whole ?? (state === 'clearing' ? await findCut(files, project, id) : undefined)
   if (worktree === undefined) {
     if (await isThere()) return 'kept'
+    if (state === 'clearing') return (await removeCut(context, cut)) ? 'removed' : 'kept'
     const spare = await commitToSpare(branch, git, context)
     if (spare !== undefined) await removeBranch(branch, spare, git)
     return 'gone'
@@ -53,37 +57,50 @@ export async function clearWorktree(
   const spare = await commitToSpare(branch, git, context)
   if (isChanged || spare === undefined) return 'kept'
   await unneeded.clearing()
-  const force = state === 'clearing' ? ['--force'] : []
-  await git(['worktree', 'remove', ...force, '--', worktree.path], { settings })
+  if (state === 'clearing') return (await removeCut(context, cut)) ? 'removed' : 'kept'
+  await git(['worktree', 'remove', '--', worktree.path], { settings })
   await removeBranch(branch, spare, git)
   return 'removed'
 }
 
-/** Removes what git was making, however far it came. Returns whether nothing is left. */
-async function removeNew(
+/** Removes what git was making or removing, however far it came. Returns whether nothing is left. */
+async function removeCut(
   context: Context,
   { id, path, git }: Pick<Worktree, 'id' | 'path'> & { git: Git },
 ): Promise<boolean> {
   const { files, project } = context
-  const known = join(project, '.git', 'worktrees', id)
-  const isThere = async () => (await files.stat(path)) !== undefined
-  const isKnown = async () => (await files.stat(known)) !== undefined
-  // Twice, as git locks one that it is making.
-  const remove = () => git(['worktree', 'remove', '--force', '--force', '--', path], { fine: 128 })
-  // With a file that git left empty it lists no worktree at all, and only git may write there.
-  const commonDir = join(known, 'commondir')
-  if ((await files.stat(commonDir))?.size === 0)
-    await git(['log', '--max-count=1', '--format=tformat:../..', `--output=${commonDir}`, 'HEAD'])
-  if ((await isThere()) || (await isKnown())) await remove()
-  if (!(await isThere()) && (await isKnown())) {
-    // Git lets go of one without a folder only if it makes it anew.
-    await git(['worktree', 'add', '--force', '--force', '--no-checkout', '--detach', '--', path, 'HEAD'])
-    await remove()
-  }
   const branch = branchOf(id)
-  const spare = (await isThere()) ? undefined : await commitToSpare(branch, git, context)
+  const known = join(project, '.git', 'worktrees', id)
+  const link = join(path, '.git')
+  const isThere = async (at: string) => (await files.stat(at)) !== undefined
+  const isEmpty = async (at: string) => ((await files.stat(at))?.size ?? 0) === 0
+  // Git removes only what it finds whole, and only git may write there.
+  const own = { commondir: '../..', gitdir: link, HEAD: `ref: refs/heads/${branch}` }
+  if (await isThere(known))
+    for (const [name, content] of Object.entries(own))
+      if (await isEmpty(join(known, name))) await writeByGit(git, join(known, name), content)
+  if ((await isThere(path)) && (await isEmpty(link)))
+    await git(['worktree', 'repair', '--', path], { fine: 1 })
+  // Twice, as git locks one that it is making.
+  if ((await isThere(path)) || (await isThere(known)))
+    await git(['worktree', 'remove', '--force', '--force', '--', path], { fine: 128 })
+  const spare = (await isThere(path)) ? undefined : await commitToSpare(branch, git, context)
   if (spare !== undefined) await removeBranch(branch, spare, git)
-  return !(await isThere())
+  return !(await isThere(path))
+}
+
+async function writeByGit(git: Git, path: string, content: string): Promise<void> {
+  const format = content.replaceAll('%', '%%')
+  await git(['log', '--max-count=1', `--format=tformat:${format}`, `--output=${path}`, 'HEAD'])
+}
+
+/** A worktree whose removal took the file that leads to its repository, and not yet the folder; undefined if that is not how it is. */
+async function findCut(files: Files, project: string, id: string): Promise<Worktree | undefined> {
+  const path = join(project, worktreesFolder, id)
+  const gitDir = join(project, '.git', 'worktrees', id)
+  if ((await files.stat(path))?.kind !== 'directory') return undefined
+  if ((await files.stat(join(path, '.git'))) !== undefined) return undefined
+  return await readKnown(files, { id, path, gitDir })
 }
 
 /** The commit of a branch, if something else leads to that too; undefined if only the branch does, or if the branch is gone. */

@@ -65,10 +65,19 @@ export async function readWorktree(files: Files, project: string, id: string): P
   const folder = gitDir.startsWith(join(repository, 'worktrees/')) ? gitDir.slice(repository.length + 11) : ''
   if (leadsTo !== path || folder === '' || folder === '..' || folder.includes('/'))
     throw await unknownWorktree(files, project, id)
-  // Each must lead to the other, and to no other repository.
+  const worktree = await readKnown(files, { id, path, gitDir })
+  if (worktree === undefined) throw await unknownWorktree(files, project, id)
+  return worktree
+}
+
+/** What git keeps of a worktree; undefined if that does not lead to the worktree's folder, or leads to another repository. */
+export async function readKnown(
+  files: Files,
+  { id, path, gitDir }: Omit<Worktree, 'branch'>,
+): Promise<Worktree | undefined> {
   const back = await readLine(files, join(gitDir, 'gitdir'))
   const common = await readLine(files, join(gitDir, 'commondir'))
-  if (back !== join(path, '.git') || common !== '../..') throw await unknownWorktree(files, project, id)
+  if (back !== join(path, '.git') || common !== '../..') return undefined
   const head = await readLine(files, join(gitDir, 'HEAD'))
   return { id, path, gitDir, branch: /^ref: refs\/heads\/(.+)$/.exec(head ?? '')?.[1] }
 }

@@ -1,6 +1,6 @@
 import type { Json, SuggestionRow } from '../api.ts'
-import { TableHead } from './table-head.tsx'
-import { Outcome, Value, When } from './text.tsx'
+import { Table } from '../parts/table.tsx'
+import { countOf, Outcome, Value, When } from '../parts/text.tsx'
 
 /** A rule, what it would have answered, and what else it would have let through. */
 export function Suggestion({
@@ -32,29 +32,23 @@ export function Suggestion({
       ) : (
         <details open>
           <summary>{countOf(others.length, 'other call')} would have been let through unasked</summary>
-          <table class="words" aria-label="Calls that would have been let through too">
-            <TableHead columns={['When', 'Call', 'Who', 'Was', 'By']} />
-            <tbody>
-              {others.map(({ call, at, tool: name, actor, was, by }) => (
-                <tr key={call}>
-                  <td>
-                    <When at={at} />
-                  </td>
-                  <td class="any">
-                    <a href={`/calls/${encodeURIComponent(call)}`}>{name}</a>
-                  </td>
-                  <td class="any">{actor}</td>
-                  <td>
-                    <Outcome outcome={was} />
-                  </td>
-                  <td class="any">{by}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Table
+            label="Calls that would have been let through too"
+            columns={['When', 'Call', 'Who', 'Was', 'By']}
+            rows={others.map(({ call, at, tool: name, actor, was, by }) => ({
+              key: call,
+              cells: [
+                <When at={at} />,
+                <a href={`/calls/${encodeURIComponent(call)}`}>{name}</a>,
+                actor,
+                <Outcome outcome={was} />,
+                by,
+              ],
+            }))}
+          />
         </details>
       )}
-      {unjudged > 0 && <p>Of {countOf(unjudged, 'call')} nothing can be said.</p>}
+      {unjudged > 0 && <p class="empty">{countOf(unjudged, 'call')} of that time could not be judged.</p>}
     </>
   )
 }
@@ -62,9 +56,4 @@ export function Suggestion({
 /** A text of a rule; empty for what is none. */
 export function textOf(value: Json | undefined): string {
   return typeof value === 'string' ? value : ''
-}
-
-/** Such as `1 call` and `2 calls`. */
-export function countOf(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`
 }

@@ -1,8 +1,8 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { RuleOffer } from '../api.ts'
-import { NotThereYet } from './not-there-yet.tsx'
+import { NotThereYet } from '../parts/not-there-yet.tsx'
 import { Suggestion } from './suggestion.tsx'
-import { useAsked } from './use-asked.ts'
+import { useAsked } from '../parts/use-asked.ts'
 
 interface RuleOfferProps {
   readonly approval: string

@@ -1,9 +1,10 @@
 import { useSignal } from '@preact/signals'
 import type { VersionDetail, VersionRow } from '../api.ts'
-import { Fault } from './fault.tsx'
-import { TableHead } from './table-head.tsx'
-import { Preview, When } from './text.tsx'
-import { useAsked } from './use-asked.ts'
+import { Fault } from '../parts/fault.tsx'
+import { Table } from '../parts/table.tsx'
+import { When } from '../parts/text.tsx'
+import { Preview } from '../code/preview.tsx'
+import { useAsked } from '../parts/use-asked.ts'
 
 interface PolicyVersionsProps {
   /** Shown anew if it changes. */
@@ -24,35 +25,29 @@ export function PolicyVersions({ saved, onBack }: PolicyVersionsProps) {
       <Fault text={fault} />
       {answer?.versions.length === 0 && <p class="empty">There is no policy file yet.</p>}
       {answer !== undefined && answer.versions.length > 0 && (
-        <table class="words" aria-label="Versions of the policy file">
-          <TableHead columns={[['Version', 'number'], 'When', 'Who', 'Lines', 'Text']} />
-          <tbody>
-            {answer.versions.map(({ version, at, by, reason, added, removed }) => (
-              <tr key={version}>
-                <td class="number">{version}</td>
-                <td>
-                  <When at={at} />
-                </td>
-                <td class="any">
-                  {by ?? 'found in the file'} {reason !== undefined && <small>{reason}</small>}
-                </td>
-                <td>
-                  +{added} −{removed}
-                </td>
-                <td>
-                  <button
-                    type="button"
-                    aria-expanded={shown.value === version}
-                    aria-label={`Show version ${version}`}
-                    onClick={() => (shown.value = shown.value === version ? undefined : version)}
-                  >
-                    Show
-                  </button>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          label="Versions of the policy file"
+          columns={[['Version', 'number'], 'When', 'Who', 'Lines', 'Text']}
+          rows={answer.versions.map(({ version, at, by, reason, added, removed }) => ({
+            key: String(version),
+            cells: [
+              version,
+              <When at={at} />,
+              <>
+                {by ?? 'found in the file'} {reason !== undefined && <small>{reason}</small>}
+              </>,
+              `+${added} −${removed}`,
+              <button
+                type="button"
+                aria-expanded={shown.value === version}
+                aria-label={`Show version ${version}`}
+                onClick={() => (shown.value = shown.value === version ? undefined : version)}
+              >
+                {shown.value === version ? 'Hide' : 'Show'}
+              </button>,
+            ],
+          }))}
+        />
       )}
       {shown.value !== undefined && <Version key={shown.value} version={shown.value} onBack={onBack} />}
     </>
