@@ -154,7 +154,7 @@ test('a process that lives for one call packs some of what others left', async (
   expect(countPacks(path)).toBe(2)
 })
 
-test('a call that is packed has ended, keeps its key and its finding, and one that is open is found (IDEM-1, EVID-4)', async () => {
+test('a call that is packed has ended, keeps its key and its finding, and one that is open is found', async () => {
   const path = await tempPath()
   const first = await openSqliteStore({ path })
   const { writer } = first
