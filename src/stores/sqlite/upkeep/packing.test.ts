@@ -13,6 +13,7 @@ import { sampleBegin, sampleEnd } from '../../../testing/store-checks/sample-rec
 import { openDatabase } from '../open-database.ts'
 import { openSqliteStore } from '../open-sqlite-store.ts'
 import { answersOf, someCalls, start, usual } from '../summaries/many-records.fixture.ts'
+import { unpack } from '../packs/pack.ts'
 import { createPacking } from './packing.ts'
 
 async function tempPath(): Promise<string> {
@@ -208,20 +209,24 @@ test('what is pruned is gone from its pack and from the whole file, and the reco
   const path = await tempPath()
   const store = await openStore(path)
   const secret = 'what nobody may read any more'
-  await store.append([...callsSaying(3, () => secret), ...few])
+  await store.append([...callsSaying(30, () => secret.repeat(20)), ...few])
   // Read before, so that all of it is remembered.
   const reader = await openStore(path)
   const bodies = (): (string | null)[] => [...reader.records({ session: 'thread' })].map(({ body }) => body)
   await pack(path)
-  expect(bodies()).toEqual(Array.from({ length: 6 }, () => JSON.stringify({ text: secret })))
-  expect(store.prune({ tenant: 'local', at: start + 1000 })).toBe(8)
-  expect(bodies()).toEqual([null, null, null, null, null, null])
+  expect(bodies()).toEqual(Array.from({ length: 60 }, () => JSON.stringify({ text: secret.repeat(20) })))
+  expect(store.prune({ tenant: 'local', at: start + 1000 })).toBe(62)
+  expect(bodies()).toEqual(Array.from({ length: 60 }, () => null))
   expect(store.countPrunable({ tenant: 'local', at: start + 1000 })).toBe(0)
   expect([...store.records({ call: 'local_1' })].map(({ body }) => body)).not.toContain(null)
-  expect(verifyEvidence(reader)).toMatchObject({ ok: true, withoutResult: 4 })
+  expect(verifyEvidence(reader)).toMatchObject({ ok: true, withoutResult: 31 })
   await store.close()
   await reader.close()
   expect((await readFile(path)).includes(secret)).toBe(false)
+  const inPacks = inFile(path, (db) => db.prepare('SELECT value FROM packs').all()).map(({ value }) =>
+    JSON.stringify(unpack(value)),
+  )
+  expect(inPacks.map((content) => content.includes(secret))).toEqual([false, false, false, false])
   const again = await openStore(path)
   expect(again.prune({ tenant: 'local', at: start + 10_000_000 })).toBe(1598)
   expect(verifyEvidence(again)).toMatchObject({ ok: true })

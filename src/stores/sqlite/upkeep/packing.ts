@@ -47,7 +47,7 @@ export function createPacking({ db, busyTimeoutMs, mayWrite }: PackingOptions): 
     })
   const write = ({ tenant, number }: Due): boolean => {
     const place = { tenant, after: number * recordsPerPack, until: (number + 1) * recordsPerPack }
-    const { size, clear, remove, add, put, rows } = statements()
+    const { size, remove, add, put, rows } = statements()
     if (Number(size.get(place)?.['size'] ?? 0) > largestPack) return false
     const packed = rows.all(place).map(toPackable)
     if (packed.length !== recordsPerPack || !packed.every((each) => each !== undefined)) return false
@@ -57,8 +57,6 @@ export function createPacking({ db, busyTimeoutMs, mayWrite }: PackingOptions): 
       Buffer.concat(packed.map(({ hash }) => hash)),
       pack({ texts: packed.map(({ text }) => text), bodies: packed.map(({ body }) => body) }),
     )
-    // First each body where it stands: what is moved when rows go leaves copies behind.
-    clear.run(place)
     remove.run(place)
     for (const { position, sequence, stub, body } of packed)
       add.run(position, tenant, sequence, stub, body === null ? null : '')
@@ -100,9 +98,6 @@ function prepareStatements(db: DatabaseSync) {
       `SELECT position, tenant, sequence, text, hash, body, packed, kind, call ${part} ORDER BY sequence`,
     ),
     put: db.prepare('INSERT INTO packs (tenant, number, hashes, value) VALUES (?, ?, ?, ?)'),
-    clear: db.prepare(
-      'UPDATE records SET body = NULL WHERE tenant = :tenant AND sequence > :after AND sequence <= :until',
-    ),
     remove: db.prepare(
       'DELETE FROM records WHERE tenant = :tenant AND sequence > :after AND sequence <= :until',
     ),
