@@ -60,7 +60,7 @@ export default defineConfig(({ mode }) => {
   }
 })
 
-const repeats = /\/(?:rounds|doors|job-doors|web-doors|sandbox-entrances|run-guide)\.ts'/
+const repeats = /\/(?:rounds|doors|job-doors|web-doors|sandbox-entrances|run-guide|random-families)\.ts'/
 const commands = /(?<![.\w])(?:handrail|call|startCommand|startServer|toServer|startConsole|serveRaw)\(/
 
 /** The files of tests in which something is done more often in `npm run test:long`, or each command in a process of its own. */

@@ -1,16 +1,14 @@
 // Asks a running "handrail serve" to answer the hook of an agent. Plain JavaScript on what every Node has, as it decides how quick a hook is: so it
 // uses no stream where a plain read does.
-const { readSync, writeSync } = require('node:fs')
+const { readSync, readlinkSync, statSync, writeSync } = require('node:fs')
 
-const form = 2
+const form = 3
 
 /** The server itself answers before that. */
 const longestMs = 24_000
 
 /** More is left to the command itself, which refuses it. */
 const maxBytes = 33 * 1024 * 1024
-
-const variables = ['HANDRAIL_PROJECT', 'CLAUDE_PROJECT_DIR', 'GEMINI_PROJECT_DIR', 'CURSOR_PROJECT_DIR']
 
 /** The exit code if a server answered; else what was read of standard input, for the command itself to go on with. */
 async function askAboutHook(path, argv) {
@@ -20,10 +18,8 @@ async function askAboutHook(path, argv) {
   const read = []
   try {
     const reply = collect(socket)
-    const env = Object.fromEntries(
-      variables.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
-    )
-    socket.write(`${JSON.stringify({ form, argv, cwd: process.cwd(), env })}\n`)
+    const { env } = process
+    socket.write(`${JSON.stringify({ form, root: describeRoot(), argv, cwd: process.cwd(), env })}\n`)
     let bytes = 0
     for await (const piece of readInput()) {
       read.push(piece)
@@ -42,6 +38,12 @@ async function askAboutHook(path, argv) {
   } finally {
     socket.destroy()
   }
+}
+
+/** Where paths begin: in a container they name other files. */
+function describeRoot() {
+  const { dev, ino } = statSync('/')
+  return [dev, ino, process.platform === 'linux' ? readlinkSync('/proc/self/ns/mnt') : ''].join(' ')
 }
 
 function open(socket) {

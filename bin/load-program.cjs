@@ -9,6 +9,7 @@ const {
   mkdirSync,
   openSync,
   readFileSync,
+  readSync,
   renameSync,
   rmSync,
   statSync,
@@ -20,13 +21,14 @@ const { Script } = builtin('node:vm')
 
 const folder = resolve(__dirname, '..', 'dist')
 const kept = join(folder, 'compiled')
+const chunkBytes = 65_536
 
 /** What this file of dist/ exports, and a function that keeps what was compiled for the next run of the command, if anything was. */
 function loadProgram(file, command) {
   const name = /^[a-z][a-z0-9-]*$/.test(command ?? '') ? command : 'help'
   const place = join(kept, `${name}-${process.version}-${process.arch}`)
   const owner = process.getuid && statSync(folder).uid
-  const before = isOwn(kept, owner) && isOwn(place, owner) ? readKept(place) : new Map()
+  const before = findKept(place, owner)
   const scripts = new Map()
   const exported = new Map()
 
@@ -65,7 +67,7 @@ function compile(path, before) {
   const source = readFileSync(path, 'latin1')
   const script = new Script(`(function (exports, require, module, __filename, __dirname) {${source}\n})`, {
     filename: path,
-    ...(before !== undefined && before.stamp === stamp && { cachedData: before.data }),
+    ...(before !== undefined && before.stamp === stamp && { cachedData: before.read() }),
   })
   return { script, stamp, run: script.runInThisContext() }
 }
@@ -91,23 +93,55 @@ function mayKeep(owner) {
 
 /** What this run loaded as it is compiled now, and what it did not load as it was kept. */
 function piecesOf(scripts, before) {
-  const pieces = new Map(before)
+  const pieces = new Map()
+  for (const [path, { stamp, read }] of before)
+    if (!scripts.has(path)) pieces.set(path, { stamp, data: read() })
   for (const [path, { script, stamp }] of scripts)
     pieces.set(path, { stamp, data: script.createCachedData() })
   return pieces
 }
 
-/** A line that lists the pieces, and then those: each begins where V8 can read it in place. */
+/** What is kept there, if this user can read it and may obey it. */
+function findKept(place, owner) {
+  try {
+    return isOwn(kept, owner) && isOwn(place, owner) ? readKept(place) : new Map()
+  } catch {
+    return new Map()
+  }
+}
+
+/**
+ * A line that lists the pieces, and then those: each begins where V8 could read it in place. A piece is read when it is asked for, so that a program that
+ * goes on for long holds none of them; the file stays open, as another run may put another one in its place.
+ */
 function readKept(place) {
-  const bytes = readFileSync(place)
-  const end = bytes.indexOf(10)
+  const file = openSync(place, 'r')
+  const list = readLine(file)
   const pieces = new Map()
-  let at = aligned(end + 1)
-  for (const [path, stamp, length] of JSON.parse(bytes.toString('utf8', 0, end))) {
-    pieces.set(join(folder, path), { stamp, data: bytes.subarray(at, at + length) })
+  let at = aligned(list.length + 1)
+  for (const [path, stamp, length] of JSON.parse(list.toString())) {
+    const from = at
+    pieces.set(join(folder, path), { stamp, read: () => readPiece(file, from, length) })
     at = aligned(at + length)
   }
   return pieces
+}
+
+function readLine(file) {
+  const read = []
+  for (let end = -1; end < 0;) {
+    const chunk = readPiece(file, read.length * chunkBytes, chunkBytes)
+    end = chunk.indexOf(10)
+    read.push(end < 0 ? chunk : chunk.subarray(0, end))
+    if (chunk.length === 0) break
+  }
+  return Buffer.concat(read)
+}
+
+/** Less if the file ends before. */
+function readPiece(file, from, length) {
+  const piece = Buffer.allocUnsafeSlow(length)
+  return piece.subarray(0, readSync(file, piece, 0, length, from))
 }
 
 function writeKept(place, pieces) {

@@ -3,6 +3,7 @@ import type { BudgetRow, ConsentRow } from '../src/console/api/budget-rows.ts'
 import type { SessionRow } from '../src/console/api/records/sessions.ts'
 import type { ComparedPair } from '../src/console/api/records/run-replay.ts'
 import type { CallRow } from '../src/console/api/call-row.ts'
+import type { RecordRow } from '../src/console/api/records/list-records.ts'
 import type { ChainRow, NoteRow, Verified } from '../src/console/api/evidence-rows.ts'
 import type { AbortedRow, PauseRow } from '../src/console/api/pause-row.ts'
 import type { PendingApproval } from '../src/contract/pending-approval.ts'
@@ -36,7 +37,7 @@ export type { FaultRow, ForesightRow, PolicyPage, RuleRow, SuggestionRow, Versio
 export type { SessionRow, ComparedPair, Access, FaultyEntry, Overview, ServerRow }
 export type { AbortedRow, ClientRow, PauseRow, PlannedRow, RegistryRow, TrialRow }
 export type { TriedRow, WouldBeRow }
-export type { BudgetRow, CallRow, ChainRow, ConsentRow, NoteRow, Verified }
+export type { BudgetRow, CallRow, ChainRow, ConsentRow, NoteRow, RecordRow, Verified }
 export type { PendingApproval, StoredRun, TranscriptNode, EvidenceRecord, Json, JsonObject }
 
 /** What `/api/me` says. */
@@ -201,7 +202,12 @@ export const login = signal<Refusal['login']>(undefined)
 /** Whether the person has at least this role in a tenant. Default: the one that pages show if none is named. */
 export function may(role: ConsoleRole, tenant?: string): boolean {
   const holder = holderOf(me.value)
-  return mayDo(holder, role, tenant ?? usualTenant(holder))
+  return mayDo(holder, role, tenant ?? usual())
+}
+
+/** The tenant that pages show if none is named. */
+export function usual(): string {
+  return usualTenant(holderOf(me.value))
 }
 
 function holderOf(person: Me | null | undefined): Holder {

@@ -21,9 +21,11 @@ export function go(to: string): void {
   document.getElementById('main')?.focus({ preventScroll: true })
 }
 
-/** Keeps in the address what of the page is shown; what is empty says nothing. */
-export function keepQuery(shown: Readonly<Record<string, string | undefined>>): void {
-  const said = Object.entries(shown).flatMap(([name, value = '']) => (value === '' ? [] : [[name, value]]))
+/** Keeps in the address what of the page is shown; what is undefined says nothing. */
+export function keepQuery(shown: object): void {
+  const said = Object.entries(shown).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)]],
+  )
   const next = new URLSearchParams(said).toString()
   history.replaceState(null, '', `${path.value}${next === '' ? '' : `?${next}`}`)
   follow()

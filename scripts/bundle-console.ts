@@ -3,10 +3,7 @@ import { copyFileSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
-import rollupPluginLicense from 'rollup-plugin-license'
-
-// What it exports is the function itself, and not as its types say.
-const license = rollupPluginLicense as unknown as typeof rollupPluginLicense.default
+import { nameLicenses } from './name-licenses.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
@@ -18,8 +15,7 @@ export async function bundleConsole(dir: string): Promise<void> {
     input: { console: 'console/main.tsx' },
     platform: 'browser',
     tsconfig: 'console/tsconfig.json',
-    // What is bundled stays under the terms of those who wrote it.
-    plugins: [license({ thirdParty: { output: { file: join(dir, 'THIRD-PARTY-NOTICES.txt') } } })],
+    plugins: [nameLicenses(join(dir, 'THIRD-PARTY-NOTICES.txt'))],
   })
   const names = { entryFileNames: '[name].js', chunkFileNames: '[name].js' }
   await bundle.write({ dir, format: 'esm', ...names, minify: true, comments: false })

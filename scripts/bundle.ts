@@ -3,15 +3,12 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown, type OutputChunk, type Plugin } from 'rolldown'
-import rollupPluginLicense from 'rollup-plugin-license'
 import { bundleConsole } from './bundle-console.ts'
 import { createChunks } from './chunks.ts'
 import { doors } from './doors.ts'
+import { nameLicenses } from './name-licenses.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
-
-// What it exports is the function itself, and not as its types say.
-const license = rollupPluginLicense as unknown as typeof rollupPluginLicense.default
 
 type Manifest = Record<'dependencies' | 'peerDependencies', Record<string, string>>
 
@@ -51,12 +48,7 @@ export async function bundleInto(dir: string, more: Readonly<Record<string, stri
     },
     // linkedom has one, which runs in the worker of a page only.
     checks: { eval: false },
-    plugins: [
-      chunks,
-      asScripts,
-      // What is bundled stays under the terms of those who wrote it.
-      license({ thirdParty: { output: { file: join(dir, 'THIRD-PARTY-NOTICES.txt') } } }),
-    ],
+    plugins: [chunks, asScripts, nameLicenses(join(dir, 'THIRD-PARTY-NOTICES.txt'))],
     // What an older Node cannot read, it could not even refuse.
     transform: { target: 'es2024' },
   })

@@ -13,6 +13,7 @@ const rowNames = [
   'telemetry',
   'programs',
   'evidence',
+  'records',
   'tasks',
   'search',
   'memory',

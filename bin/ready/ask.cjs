@@ -3,7 +3,7 @@
 const fs = require('node:fs')
 
 /** Of what goes over the socket. */
-const form = 2
+const form = 3
 
 /** A server that says nothing for so long is stopped, or another one. */
 const longestMs = 2_000
@@ -34,7 +34,8 @@ function describeCommand(argv) {
     if (terminals.some((one) => one !== null) && (!isInFront() || takesInput(argv))) return undefined
     const place = describePlace()
     const [cwd, umask] = [process.cwd(), process.umask()]
-    return { asks: 'command', form, place, argv, cwd, env: process.env, umask, terminals }
+    const { env } = process
+    return { asks: 'command', form, place, argv, cwd, env, started: findStarted(), umask, terminals }
   } catch {
     return undefined
   }
@@ -187,7 +188,7 @@ function openOutput(fd) {
 }
 
 /** Node, and the libraries in it, read these when they start. */
-const readAtStart = /^(?:NODE_|UV_|LD_|DYLD_|MALLOC_|GLIBC_|ICU_|SSL_|OPENSSL_|LC_|LANG$|LANGUAGE$)/
+const readAtStart = /^(?:NODE_|UV_|LD_|DYLD_|MALLOC_|GLIBC_|ICU_|SSL_|OPENSSL_|LC_|LANG$|LANGUAGE$|HOME$)/
 
 /** What a process sees of the machine on Linux, by the names that its kernel has for it: in a container or a sandbox it is another machine. */
 const views = ['mnt', 'net', 'pid', 'user', 'ipc', 'uts', 'cgroup']
@@ -201,28 +202,35 @@ function describePlace() {
     const stat = fs.statSync(`${__dirname}/${path}`)
     return [stat.dev, stat.ino, stat.size, stat.mtimeMs]
   })
-  const started = Object.entries(process.env)
-    .filter(([name]) => readAtStart.test(name))
-    .sort(([one], [other]) => (one < other ? -1 : 1))
   const ids = [process.geteuid(), process.getuid(), process.getegid(), process.getgid(), process.getgroups()]
   return JSON.stringify([
     process.version,
     __dirname,
     program,
-    started,
+    Object.entries(findStarted()).sort(([one], [other]) => (one < other ? -1 : 1)),
     ids,
     ...(process.platform === 'linux' ? describeView() : []),
   ])
 }
 
+/** What a process is started with: what runs later finds it in /proc. */
+function findStarted() {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => readAtStart.test(name)))
+}
+
 function describeView() {
+  // With another one, namespaces and its path are the same.
+  const root = fs.statSync('/')
   return [
     ...views.map((name) => fs.readlinkSync(`/proc/self/ns/${name}`)),
-    fs.readlinkSync('/proc/self/root'),
+    [root.dev, root.ino],
+    require('node:os').getPriority(),
     fs.readFileSync('/proc/self/limits', 'latin1'),
-    ...fs.readFileSync('/proc/self/status', 'latin1').match(/^(?:Cap\w+|NoNewPrivs|Seccomp):.*/gm),
+    ...fs.readFileSync('/proc/self/status', 'latin1').match(ofStatus),
   ]
 }
+
+const ofStatus = /^(?:Cap\w+|NoNewPrivs|Seccomp\w*|Cpus_allowed|Mems_allowed):.*/gm
 
 const head = 5
 

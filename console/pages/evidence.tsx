@@ -1,11 +1,12 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { messageOf } from '../../src/kit/text/message-of.ts'
-import { ask, mayOperate } from '../api.ts'
-import type { ChainRow, NoteRow, Verified } from '../api.ts'
+import { ask, mayOperate, usual } from '../api.ts'
+import type { ChainRow, NoteRow, RecordRow, Verified } from '../api.ts'
 import { Fault } from '../parts/fault.tsx'
+import { JumpBar, readQuery, toApiQuery, type Place } from '../parts/jump-bar.tsx'
 import { Table } from '../parts/table.tsx'
-import { showNumber, toWords, When } from '../parts/text.tsx'
+import { Outcome, showNumber, toWords, When } from '../parts/text.tsx'
 import { useAsked } from '../parts/use-asked.ts'
 import { usePages } from '../parts/use-pages.ts'
 import { useChange } from '../parts/use-change.ts'
@@ -50,7 +51,7 @@ export function EvidencePage() {
           rows={answer.chains.map(({ tenant, records, hash }) => ({
             key: tenant,
             cells: [
-              tenant === '' ? <em>all tenants</em> : tenant,
+              <a href={`/evidence?tenant=${encodeURIComponent(tenant)}`}>{nameOf(tenant)}</a>,
               showNumber(records),
               <code title={hash}>{hash.slice(0, 16)}…</code>,
             ],
@@ -58,7 +59,7 @@ export function EvidencePage() {
         />
       )}
       {(answer ?? fault) !== undefined && <Files />}
-      {(answer ?? fault) !== undefined && <NoteList />}
+      {answer !== undefined && <Records chains={answer.chains.map(({ tenant }) => tenant)} />}
     </>
   )
 }
@@ -189,16 +190,86 @@ function Finding({ found }: { found: Verified }) {
   )
 }
 
-function NoteList() {
+interface RecordList {
+  readonly records: readonly RecordRow[]
+  readonly next?: string
+}
+
+/** The records of a chain, and the notes among them, from where the address of the page says. */
+function Records({ chains }: { chains: readonly string[] }) {
+  const place = readQuery(['tenant', 'until', 'record'])
+  const tenant = place.tenant ?? usual()
+  const { rows, fault, more } = usePages<RecordList, RecordRow>(
+    `/api/records${toApiQuery(place)}`,
+    ({ records }) => records,
+  )
+  const shown = rows.value
+  return (
+    <>
+      <h2>Records and notes</h2>
+      <JumpBar shown={{ ...place, tenant }} chains={chains} />
+      <Fault text={fault} />
+      <details open={Object.keys(place).length > 0}>
+        <summary>Records of {nameOf(tenant)}, one by one</summary>
+        {shown?.length === 0 && <p class="empty">There are no records from there back.</p>}
+        {shown !== undefined && shown.length > 0 && <RecordTable records={shown} />}
+        {more !== undefined && (
+          <button type="button" onClick={more}>
+            Earlier records
+          </button>
+        )}
+      </details>
+      {(shown ?? fault) !== undefined && <NoteList place={place} />}
+    </>
+  )
+}
+
+function RecordTable({ records }: Pick<RecordList, 'records'>) {
+  return (
+    <Table
+      label="Records"
+      columns={['Record', 'When', 'What', 'Who', 'Hash']}
+      rows={records.map((record) => ({
+        key: String(record.sequence),
+        cells: [
+          showNumber(record.sequence),
+          <When at={record.at} />,
+          <What record={record} />,
+          record.actor ?? '',
+          <code title={record.hash}>{record.hash.slice(0, 16)}…</code>,
+        ],
+      }))}
+    />
+  )
+}
+
+function nameOf(tenant: string): string {
+  return tenant === '' ? 'all tenants' : tenant
+}
+
+function What({ record: { kind, call, tool, outcome, event, message } }: { record: RecordRow }) {
+  if (kind === 'checkpoint') return <>signature</>
+  const named = kind === 'note' ? toWords(event ?? kind) : tool
+  return (
+    <>
+      {call === undefined ? named : <a href={`/calls/${encodeURIComponent(call)}`}>{named}</a>}{' '}
+      {kind === 'begin' && 'began'}
+      {outcome !== undefined && <Outcome outcome={outcome} />}
+      {message !== undefined && <small>{message}</small>}
+    </>
+  )
+}
+
+function NoteList({ place }: { place: Place }) {
   const sought = useSignal<{ readonly [name: string]: string }>({})
-  const query = new URLSearchParams(Object.entries(sought.value).filter(([, value]) => value !== ''))
+  const named = Object.fromEntries(Object.entries(sought.value).filter(([, value]) => value !== ''))
   const { rows, fault, more } = usePages<Notes, NoteRow>(
-    `/api/notes${query.size === 0 ? '' : `?${query.toString()}`}`,
+    `/api/notes${toApiQuery({ ...place, ...named })}`,
     ({ notes }) => notes,
   )
   return (
     <>
-      <h2>Notes</h2>
+      <h3>Notes</h3>
       <search class="bar">
         {['event', 'actor', 'tool', 'session'].map((name) => (
           <label key={name}>

@@ -2,10 +2,11 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { CallRow } from '../api.ts'
 import { onRecord, type ToldRecord } from '../events.ts'
-import { CallSearch, isFor, toQuery, type Sought } from '../parts/call-search.tsx'
+import { CallSearch, isFor, readSought, toQuery } from '../parts/call-search.tsx'
 import { CallTable } from '../parts/call-table.tsx'
 import { Fault } from '../parts/fault.tsx'
 import { fitsWords } from '../parts/fits-words.ts'
+import { JumpBar } from '../parts/jump-bar.tsx'
 import { SessionTree } from '../parts/session-tree.tsx'
 import { StopButton } from '../parts/stop-button.tsx'
 import { usePages } from '../parts/use-pages.ts'
@@ -20,15 +21,16 @@ const mostLive = 500
 
 /** Calls as they happen, and those before. */
 export function LivePage() {
-  const sought = useSignal<Sought>({})
-  const pages = usePages<Page, CallRow>(`/api/calls${toQuery(sought.value)}`, ({ calls }) => calls)
+  const sought = readSought()
+  const isPlaced = (sought.until ?? sought.record) !== undefined
+  const pages = usePages<Page, CallRow>(`/api/calls${toQuery(sought)}`, ({ calls }) => calls)
   const { rows, fault, again, more } = pages
   const filter = useSignal('')
   const isHeld = useSignal(false)
   useEffect(
     () =>
       onRecord((told) => {
-        if (!isHeld.value && rows.value !== undefined) rows.value = take(rows.value, told, sought.value)
+        if (!isHeld.value && rows.value !== undefined) rows.value = take(rows.value, told)
       }),
     [],
   )
@@ -36,7 +38,7 @@ export function LivePage() {
   const shown = calls.filter(({ tool, actor, outcome, session, reason = '' }) =>
     fitsWords(filter.value, `${tool} ${actor} ${outcome} ${session} ${reason}`),
   )
-  const isAll = filter.value === '' && toQuery(sought.value) === ''
+  const isAll = filter.value === '' && toQuery(sought) === ''
   return (
     <>
       <div class="head">
@@ -45,6 +47,7 @@ export function LivePage() {
       </div>
       <SessionTree />
       <CallSearch sought={sought} />
+      <JumpBar shown={sought} />
       <div class="bar">
         <label>
           Filter{' '}
@@ -57,6 +60,7 @@ export function LivePage() {
         <button
           type="button"
           aria-pressed={isHeld.value}
+          disabled={isPlaced}
           title={isHeld.value ? 'Shows calls as they happen again' : 'Keeps the list as it is'}
           onClick={() => {
             isHeld.value = !isHeld.value
@@ -73,21 +77,7 @@ export function LivePage() {
       {rows.value === undefined && fault === undefined ? (
         <p class="empty">Loading…</p>
       ) : (
-        <CallTable
-          calls={shown}
-          label="Calls"
-          onEnd={more}
-          empty={
-            isAll ? (
-              <>
-                No calls yet. They show up here as they happen. At a terminal:{' '}
-                <code>handrail call code.list_dir path=.</code>
-              </>
-            ) : (
-              'No calls. Look for others above.'
-            )
-          }
-        />
+        <CallTable calls={shown} label="Calls" onEnd={more} empty={isAll ? <NoneYet /> : noneFits} />
       )}
       {more !== undefined && (
         <button type="button" disabled={pages.isLoading} onClick={more}>
@@ -98,14 +88,24 @@ export function LivePage() {
   )
 }
 
+const noneFits = 'No calls. Look for others above.'
+
+function NoneYet() {
+  return (
+    <>
+      No calls yet. They show up here as they happen. At a terminal:{' '}
+      <code>handrail call code.list_dir path=.</code>
+    </>
+  )
+}
+
 /** The calls with what a record says: a begin is a new one, an end belongs to one. */
-function take(
-  calls: readonly CallRow[],
-  { tenant, sequence, record }: ToldRecord,
-  sought: Sought,
-): readonly CallRow[] {
+function take(calls: readonly CallRow[], { tenant, sequence, record }: ToldRecord): readonly CallRow[] {
   if (record.kind === 'begin') {
-    if (!isFor(sought, record) || calls.some((each) => each.call === record.call && each.tenant === tenant))
+    if (
+      !isFor(readSought(), { ...record, tenant }) ||
+      calls.some((each) => each.call === record.call && each.tenant === tenant)
+    )
       return calls
     const { session, call, tool, actor, role, at } = record
     const begun = { tenant, session, call, tool, actor, role, at, sequence, outcome: 'running' }

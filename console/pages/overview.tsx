@@ -2,18 +2,12 @@ import { showDuration } from '../../src/kit/time/show-duration.ts'
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Overview } from '../api.ts'
+import { OverTime, showCost } from '../charts/over-time.tsx'
+import { ranges } from '../parts/call-search.tsx'
 import { Fault } from '../parts/fault.tsx'
 import { Table } from '../parts/table.tsx'
-import { showNumber, When } from '../parts/text.tsx'
+import { showNumber } from '../parts/text.tsx'
 import { useAsked } from '../parts/use-asked.ts'
-
-const ranges = [
-  [15, 'the last 15 minutes'],
-  [60, 'the last hour'],
-  [24 * 60, 'the last day'],
-  [7 * 24 * 60, 'the last 7 days'],
-  [31 * 24 * 60, 'the last 31 days'],
-] as const
 
 /** What `/api/health` says. */
 interface Health {
@@ -27,7 +21,7 @@ const nextMs = 50
 /** What happened within a time, in numbers, and what is wrong now. */
 export function OverviewPage() {
   const minutes = useSignal(60)
-  const { answer, fault, again } = useAsked<Overview>(`/api/overview?minutes=${minutes.value}`)
+  const { answer, fault, isLate, again } = useAsked<Overview>(`/api/overview?minutes=${minutes.value}`)
   useEffect(() => {
     if (answer === undefined || answer.isWhole) return undefined
     const timer = setTimeout(again, nextMs)
@@ -54,10 +48,10 @@ export function OverviewPage() {
         <button type="button" onClick={again}>
           Look again
         </button>
-        <span role="status">{answer?.isWhole === false && 'Counting…'}</span>
+        <span role="status">{(isLate || answer?.isWhole === false) && 'Counting…'}</span>
       </div>
       <Fault text={fault} />
-      {answer !== undefined && <Numbers {...answer} />}
+      {answer !== undefined && <Numbers {...answer} minutes={minutes.value} />}
     </>
   )
 }
@@ -95,16 +89,16 @@ function HealthList() {
   )
 }
 
-function Numbers({ counts, approvals, spend, times, tools }: Overview) {
+function Numbers({ counts, approvals, spend, times, tools, minutes }: Overview & { minutes: number }) {
   return (
     <>
       <ul class="figures" aria-label="Figures">
-        <Figure name="Calls" value={counts.calls} />
-        <Figure name="Denied" value={counts.denied} />
-        <Figure name="Failed" value={counts.failed} />
-        <Figure name="Aborted" value={counts.aborted} />
+        <Figure name="Calls" value={counts.calls} to={toCalls(minutes)} />
+        <Figure name="Denied" value={counts.denied} to={toCalls(minutes, 'denied')} />
+        <Figure name="Failed" value={counts.failed} to={toCalls(minutes, 'failed')} />
+        <Figure name="Aborted" value={counts.aborted} to={toCalls(minutes, 'aborted')} />
         <Figure name="Open" value={counts.open} />
-        <Figure name="Waiting now" value={approvals.waiting} />
+        <Figure name="Waiting now" value={approvals.waiting} to="/inbox" />
         <Figure
           name="Median wait for an answer"
           value={approvals.medianMs === undefined ? '–' : showDuration(approvals.medianMs)}
@@ -115,67 +109,37 @@ function Numbers({ counts, approvals, spend, times, tools }: Overview) {
         />
         <Figure name="Runs" value={spend.runs} />
         <Figure name="Tokens of runs" value={spend.tokens} />
-        <Figure name="Cost of runs" value={spend.cost === 0 ? '–' : spend.cost.toFixed(2)} />
+        <Figure name="Cost of runs" value={spend.cost === 0 ? '–' : showCost(spend.cost)} />
       </ul>
-      <div class="charts">
-        <Bars times={times} name="Calls" of={({ calls }) => calls} kind="all" />
-        <Bars times={times} name="Denied" of={({ denied }) => denied} kind="bad" />
-        <Bars times={times} name="Failed" of={({ failed }) => failed} kind="bad" />
-      </div>
+      {!spend.isWhole && (
+        <p class="warn">Of the runs of this time, the newest 500 of each tenant are counted.</p>
+      )}
+      <OverTime times={times} />
       <h2>Tools</h2>
       {tools.length === 0 ? <p class="empty">No calls in this time.</p> : <ToolTable tools={tools} />}
     </>
   )
 }
 
-function Figure({ name, value }: { name: string; value: number | string }) {
+interface FigureProps {
+  readonly name: string
+  readonly value: number | string
+  /** The page that has what is counted. */
+  readonly to?: string
+}
+
+function Figure({ name, value, to }: FigureProps) {
+  const shown = <strong>{typeof value === 'number' ? showNumber(value) : value}</strong>
   return (
     <li>
-      <strong>{typeof value === 'number' ? showNumber(value) : value}</strong> <small>{name}</small>
+      {shown} <small>{to === undefined ? name : <a href={to}>{name}</a>}</small>
     </li>
   )
 }
 
-interface BarsProps extends Pick<Overview, 'times'> {
-  readonly name: string
-  readonly of: (time: Overview['times'][number]) => number
-  readonly kind: 'all' | 'bad'
-}
-
-/** A bar for each part of the time; the table of tools has the same in numbers. */
-function Bars({ times, name, of, kind }: BarsProps) {
-  const top = Math.max(1, ...times.map(of))
-  const width = 100 / Math.max(1, times.length)
-  const [first] = times
-  return (
-    <figure class="bars">
-      <svg
-        viewBox="0 0 100 30"
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={`${name} over time, ${top} at most in one bar`}
-      >
-        {times.map((time, index) => {
-          const height = (of(time) / top) * 30
-          return (
-            <rect
-              key={time.at}
-              class={kind}
-              x={index * width}
-              y={30 - height}
-              width={width * 0.8}
-              height={height}
-            />
-          )
-        })}
-      </svg>
-      <figcaption>
-        <small>
-          {name} since {first !== undefined && <When at={first.at} />}; {showNumber(top)} at most in one bar
-        </small>
-      </figcaption>
-    </figure>
-  )
+/** The page of the calls of a time. */
+function toCalls(minutes: number, outcome?: string): string {
+  return `/live?minutes=${minutes}${outcome === undefined ? '' : `&outcome=${outcome}`}`
 }
 
 function ToolTable({ tools }: Pick<Overview, 'tools'>) {

@@ -1,71 +1,81 @@
-import type { Signal } from '@preact/signals'
 import { matchPattern } from '../../src/kit/match/match-pattern.ts'
+import { me } from '../api.ts'
+import { keepQuery } from '../route.ts'
+import { readQuery, toApiQuery, type Place } from './jump-bar.tsx'
+import { useKept } from './use-kept.ts'
 
-/** Which calls are looked for in the store; what is absent says nothing. */
-export interface Sought {
-  readonly tool?: string
-  readonly actor?: string
-  readonly session?: string
-  readonly outcome?: string
-  readonly minutes?: string
+/** Which calls are looked for in the store, as the address of the page says it; what is absent says nothing. */
+export interface Sought extends Place {
+  readonly tool?: string | undefined
+  readonly actor?: string | undefined
+  readonly session?: string | undefined
+  readonly outcome?: string | undefined
+  readonly minutes?: string | undefined
+}
+
+/** What the address says of that. */
+export function readSought(): Sought {
+  return readQuery(['tool', 'actor', 'session', 'tenant', 'outcome', 'minutes', 'until', 'record'])
 }
 
 const outcomes = ['ok', 'failed', 'denied', 'aborted', 'unknown', 'running'] as const
-const times = [
-  ['60', 'the last hour'],
-  ['1440', 'the last day'],
-  ['10080', 'the last 7 days'],
+/** Times that a person may look back, in minutes. */
+export const ranges = [
+  [15, 'the last 15 minutes'],
+  [60, 'the last hour'],
+  [24 * 60, 'the last day'],
+  [7 * 24 * 60, 'the last 7 days'],
+  [31 * 24 * 60, 'the last 31 days'],
 ] as const
 const names = [
   ['tool', 'Tool', 'code.* or a name'],
   ['actor', 'Actor', ''],
   ['session', 'Session', ''],
+  ['tenant', 'Tenant', ''],
 ] as const
 
 /** As `/api/calls` takes it. */
 export function toQuery({ minutes, ...sought }: Sought): string {
-  const query = new URLSearchParams(Object.entries(sought).filter(([, value]) => value !== ''))
-  if (minutes !== undefined && minutes !== '')
-    query.set('since', String(Math.floor(Date.now() / 60_000 - Number(minutes)) * 60_000))
-  return query.size === 0 ? '' : `?${query.toString()}`
+  const since = minutes && String(Math.floor(Date.now() / 60_000 - Number(minutes)) * 60_000)
+  return toApiQuery({ ...sought, ...(since && { since }) })
 }
 
 /** Whether a call that begins now belongs into what is looked for. */
 export function isFor(
-  { tool, actor, session, outcome }: Sought,
-  call: { readonly tool: string; readonly actor: string; readonly session: string },
+  { tool, actor, session, tenant, outcome, until, record }: Sought,
+  call: { readonly tool: string; readonly actor: string; readonly session: string; readonly tenant: string },
 ): boolean {
   return (
+    (until ?? record) === undefined &&
     (!tool || matchPattern(tool, call.tool)) &&
     (!actor || actor === call.actor) &&
     (!session || session === call.session) &&
+    (!tenant || tenant === call.tenant) &&
     (!outcome || outcome === 'running')
   )
 }
 
 /** Looks calls up in the store: all that there ever were. */
-export function CallSearch({ sought }: { sought: Signal<Sought> }) {
-  const set = (name: keyof Sought, value: string): void => {
-    sought.value = { ...sought.value, [name]: value.trim() }
-  }
+export function CallSearch({ sought }: { sought: Sought }) {
+  const set = (name: keyof Sought, value: string): void =>
+    keepQuery({ ...readSought(), [name]: value.trim() === '' ? undefined : value.trim() })
+  const seesMany = (me.value?.roles.length ?? 0) > 1 || me.value?.tenant === undefined
   return (
     <search class="bar">
-      {names.map(([name, label, placeholder]) => (
-        <label key={name}>
-          {label}{' '}
-          <input
-            value={sought.value[name] ?? ''}
+      {names
+        .filter(([name]) => name !== 'tenant' || seesMany)
+        .map(([name, label, placeholder]) => (
+          <Field
+            key={name}
+            label={label}
+            value={sought[name] ?? ''}
             placeholder={placeholder}
-            onChange={(event) => set(name, event.currentTarget.value)}
+            onWritten={(value) => set(name, value)}
           />
-        </label>
-      ))}
+        ))}
       <label>
         Outcome{' '}
-        <select
-          value={sought.value.outcome ?? ''}
-          onChange={(event) => set('outcome', event.currentTarget.value)}
-        >
+        <select value={sought.outcome ?? ''} onChange={(event) => set('outcome', event.currentTarget.value)}>
           <option value="">any</option>
           {outcomes.map((outcome) => (
             <option key={outcome} value={outcome}>
@@ -76,12 +86,9 @@ export function CallSearch({ sought }: { sought: Signal<Sought> }) {
       </label>
       <label>
         Time{' '}
-        <select
-          value={sought.value.minutes ?? ''}
-          onChange={(event) => set('minutes', event.currentTarget.value)}
-        >
+        <select value={sought.minutes ?? ''} onChange={(event) => set('minutes', event.currentTarget.value)}>
           <option value="">all time</option>
-          {times.map(([value, name]) => (
+          {ranges.map(([value, name]) => (
             <option key={value} value={value}>
               {name}
             </option>
@@ -89,5 +96,25 @@ export function CallSearch({ sought }: { sought: Signal<Sought> }) {
         </select>
       </label>
     </search>
+  )
+}
+
+interface FieldProps {
+  readonly label: string
+  readonly value: string
+  readonly placeholder: string
+  readonly onWritten: (value: string) => void
+}
+
+function Field({ label, value, placeholder, onWritten }: FieldProps) {
+  return (
+    <label>
+      {label}{' '}
+      <input
+        ref={useKept(value)}
+        placeholder={placeholder}
+        onChange={(event) => onWritten(event.currentTarget.value)}
+      />
+    </label>
   )
 }

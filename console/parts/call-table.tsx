@@ -35,7 +35,7 @@ export function CallTable({ calls, label, onEnd, empty = 'No calls.' }: CallTabl
             <td title={call.reason === undefined ? undefined : toWords(call.reason)}>
               <Outcome outcome={call.outcome} reason={call.reason} />
             </td>
-            <td title={call.tool}>
+            <td title={`${call.tool}, record ${call.sequence} of ${call.tenant}`}>
               <a href={`/calls/${encodeURIComponent(call.call)}`}>{call.tool}</a>
             </td>
             <td title={`${call.actor}, session ${call.session}`}>

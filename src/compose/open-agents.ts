@@ -100,11 +100,12 @@ function findPaused({ principal: { tenant, actor } }: Session, stops: RuntimeSto
 function toWorker(
   run: AgentRun,
   { principal, id: session }: Session,
-  { runs, at }: { readonly runs: () => boolean; readonly at: number },
+  { runs, at, lineage = [] }: Pick<Partial<Family>, 'lineage'> & { runs(this: void): boolean; at: number },
 ): Worker {
   const stop = (reason?: string): void => run.abort(reason)
   const work: RunningWork = { tool: undefined, source: undefined, call: undefined, at, stop }
-  return { principal, session, above: [], running: () => (runs() ? [work] : []) }
+  const above = lineage.map((each) => each.session).filter((each) => each !== session)
+  return { principal, session, above, running: () => (runs() ? [work] : []) }
 }
 
 const usualPools = { default: { size: 4, description: 'Workers for the steps of any task.' } }
@@ -148,7 +149,8 @@ function toPorts(
     },
     follow(run, state) {
       open.add(run)
-      stops.add(toWorker(run, state.session, { runs: () => open.has(run), at: resolved.now() }))
+      const lineage = families.get(state.session)?.lineage
+      stops.add(toWorker(run, state.session, { lineage, runs: () => open.has(run), at: resolved.now() }))
       runs.set(state.session, state)
       return () => {
         open.delete(run)

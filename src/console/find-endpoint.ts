@@ -8,6 +8,7 @@ import { evidenceEndpoints } from './api/evidence.ts'
 import { ownEndpoints } from './api/me.ts'
 import { overviewEndpoints } from './api/overview.ts'
 import { runReplayEndpoints } from './api/records/run-replay.ts'
+import { recordEndpoints } from './api/records/list-records.ts'
 import { sessionEndpoints } from './api/records/sessions.ts'
 import { policyEndpoints } from './api/policy.ts'
 import { policyVersionEndpoints } from './api/policy-versions.ts'
@@ -26,6 +27,7 @@ export const endpoints: readonly Endpoint[] = [
   ...approvalEndpoints,
   ...callEndpoints,
   ...sessionEndpoints,
+  ...recordEndpoints,
   ...runEndpoints,
   ...runReplayEndpoints,
   ...toolEndpoints,

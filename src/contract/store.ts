@@ -140,6 +140,8 @@ export interface RecordQuery {
   outcome?: EndRecord['outcome']
   /** Records that were made then or later, in milliseconds since the epoch. */
   since?: number
+  /** Records that were made before then. */
+  until?: number
   /** Records after this sequence. */
   after?: number
   /** Records before this sequence. */

@@ -1,6 +1,7 @@
 import type { Counterpart } from '../contract/base/counterpart.ts'
 import type { BeginRecord, EndRecord, StoredRecord } from '../contract/evidence.ts'
 import type { Store } from '../contract/store.ts'
+import { findPlace } from './find-place.ts'
 import { findResolution } from './resolve-outcome.ts'
 import { matchPattern } from '../kit/match/match-pattern.ts'
 import { mergeNewest, type Wanted } from './merge-newest.ts'
@@ -17,6 +18,8 @@ export interface WantedCalls extends Wanted {
   readonly outcome?: (typeof outcomes)[number]
   /** Those that began then or later, in milliseconds since the epoch. */
   readonly since?: number
+  /** Those that began before then; of those with an outcome other than `ok`, that ended before then. */
+  readonly until?: number
   /** Of each tenant, only those whose begin comes before this place in its chain. */
   readonly before?: ReadonlyMap<string, number>
 }
@@ -85,7 +88,11 @@ function lookThrough(
 ): { found: Placed[]; reached: number } {
   const found: Placed[] = []
   const isRare = wanted.tool !== undefined || wanted.actor !== undefined
-  const start = Math.min(wanted.before?.get(tenant) ?? top, (store.head(tenant)?.sequence ?? 0) + 1)
+  const end =
+    wanted.until === undefined
+      ? (store.head(tenant)?.sequence ?? 0) + 1
+      : findPlace(store, tenant, wanted.until)
+  const start = Math.min(wanted.before?.get(tenant) ?? top, end)
   const bottom = Math.max(0, start - 1 - most)
   for (let before = start; before > 1;) {
     const after = isRare ? Math.max(0, before - 1 - window) : 0
@@ -166,10 +173,11 @@ export function* findEndedCalls(
 
 function isWanted(
   begin: BeginRecord,
-  { actor, tool, since = 0 }: Pick<WantedCalls, 'actor' | 'tool' | 'since'>,
+  { actor, tool, since = 0, until = top }: Pick<WantedCalls, 'actor' | 'tool' | 'since' | 'until'>,
 ): boolean {
   return (
     begin.at >= since &&
+    begin.at < until &&
     (actor === undefined || begin.actor === actor) &&
     (tool === undefined || matchPattern(tool, begin.tool))
   )

@@ -1,6 +1,7 @@
 import type { NoteRecord } from '../contract/evidence.ts'
 import type { Store } from '../contract/store.ts'
 import { readRecord } from '../kit/result/read-record.ts'
+import { findPlace } from './find-place.ts'
 import { mergeNewest, type Wanted } from './merge-newest.ts'
 
 /** A note and its place in the chain. */
@@ -14,11 +15,13 @@ export interface WantedNotes extends Wanted {
   /** A pattern of names of tools. */
   readonly tool?: string
   readonly event?: string
+  /** Those that were made before then, in milliseconds since the epoch. */
+  readonly until?: number
 }
 
 /** The latest notes, newest first. */
 export function findNotes(store: Store, wanted: WantedNotes): ListedNote[] {
-  const { tenants, session, limit, before, actor, tool, event } = wanted
+  const { tenants, session, limit, before, actor, tool, event, until } = wanted
   const query = {
     kind: 'note',
     newestFirst: true,
@@ -27,12 +30,13 @@ export function findNotes(store: Store, wanted: WantedNotes): ListedNote[] {
     ...(tool !== undefined && { tool }),
   } as const
   const lists = tenants.map((tenant) => {
-    const place = before?.get(tenant)
+    const place = before?.get(tenant) ?? (until === undefined ? undefined : findPlace(store, tenant, until))
     const found = store.records({ ...query, tenant, ...(place !== undefined && { before: place }) })
     const notes: ListedNote[] = []
     for (const { text, sequence } of found) {
       const note = readRecord(text, 'note')
       if (event !== undefined && note.event !== event) continue
+      if (until !== undefined && note.at >= until) continue
       if (notes.push({ ...note, sequence }) === limit) break
     }
     return notes

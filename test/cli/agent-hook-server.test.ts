@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
@@ -19,6 +20,7 @@ import {
   jsonOf,
   makePlace,
   packageRoot,
+  program,
   startHandrail,
   startProgram,
   type Ended,
@@ -113,6 +115,40 @@ test('a running server answers hooks over a socket for its owner only, by the po
   server.child.kill('SIGTERM')
   await server.ended
   expect(existsSync(socketOf(place))).toBe(false)
+})
+
+test.skipIf(spawnSync('unshare', ['-m', 'true']).status !== 0)(
+  'a hook in a container decides about the files there: a link that leads into what is denied is none for the server',
+  async () => {
+    const place = makeProject()
+    await startServer(place)
+    const input = join(place.user, 'input')
+    writeFileSync(input, read(place, 'a.txt'))
+    const script = `
+      mount --bind '${join(place.project, 'vault')}' /mnt
+      mount -t tmpfs -o mode=755 handrail '${place.project}' && cd '${place.project}'
+      mkdir vault && mount --bind /mnt vault && ln -s vault/key a.txt
+      exec '${process.execPath}' '${program}' hook claude-code < '${input}'`
+    const inside = startProgram(place, ['-m', 'sh', '-c', script], { command: 'unshare' })
+    expect(decisionOf(await inside.ended)).toBe('deny')
+    expect(decisionOf(await hook(place, read(place, 'a.txt')))).toBe('allow')
+  },
+)
+
+test('a secret that only the agent has in its environment stays out of what a hook leaves beside a server', async () => {
+  const place = makeProject()
+  const secret = 'opaque-canary-4711'
+  writeFileSync(
+    join(place.home, 'config.json'),
+    '{ "webSearch": { "engine": "brave", "secret": "SEARCH_KEY" } }',
+  )
+  await startServer(place)
+  const input = read(place, 'b.txt').replace('"file_path":"b', `"file_path":"${secret}`)
+  const running = startHandrail(place, ['hook', 'claude-code'], { env: { SEARCH_KEY: secret } })
+  expect(decisionOf(await end(running, input))).toBe('allow')
+  const { stdout } = await handrail(place, ['evidence', 'export'])
+  expect(stdout).toContain('[redacted].txt')
+  expect(stdout).not.toContain(secret)
 })
 
 test.each<[string, string | undefined, number]>([

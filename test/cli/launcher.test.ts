@@ -142,8 +142,18 @@ test('the launcher is plain JavaScript that an old Node can read', () => {
   expect(text).not.toMatch(/^import /m)
 })
 
+interface CompiledInstall {
+  readonly folder: string
+  readonly file: string
+  /** The word, said by a run; with words before its command. */
+  say(this: void, before?: readonly string[]): Promise<string>
+}
+
+/** Words before a command, for whom the modes of files count. */
+const asOther = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--clear-groups'] : []
+
 /** A package whose command line says a word, with what its first run compiled; and the same place with another word. */
-async function compiledInstall(): Promise<{ folder: string; file: string; say: () => Promise<string> }> {
+async function compiledInstall(): Promise<CompiledInstall> {
   const place = makePlace()
   const bare = bareInstall(place)
   const main = join(bare, '..', '..', 'dist', 'cli', 'main.cjs')
@@ -152,8 +162,9 @@ async function compiledInstall(): Promise<{ folder: string; file: string; say: (
     writeFileSync(main, `exports.runMain = () => console.log('${word}')`)
     utimesSync(main, 1000, 1000)
   }
-  const say = async () => {
-    const { code, stdout } = await startProgram(place, [bare, 'tools']).ended
+  const say = async (before: readonly string[] = []) => {
+    const [command, ...argv] = [...before, process.execPath, bare, 'tools']
+    const { code, stdout } = await startProgram(place, argv, { command }).ended
     expect(code).toBe(0)
     return stdout.trim()
   }
@@ -199,6 +210,21 @@ test.each<[string, (file: string, folder: string) => void]>([
   const { folder, file, say } = await compiledInstall()
   change(file, folder)
   expect(await say()).toBe('news')
+})
+
+test.each(['file', 'folder'] as const)(
+  'a program starts for who cannot read what another user kept of it: a %s of theirs alone',
+  async (which) => {
+    const { say, ...kept } = await compiledInstall()
+    chmodSync(kept[which], 0)
+    expect(await say(asOther)).toBe('news')
+  },
+)
+
+test('a kept file that is not whole is compiled anew', async () => {
+  const { file, say } = await compiledInstall()
+  writeFileSync(file, readFileSync(file).subarray(0, 10))
+  expect([await say(), await say()]).toEqual(['news', 'news'])
 })
 
 function linkAway(path: string): void {

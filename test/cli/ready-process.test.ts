@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
@@ -27,6 +28,7 @@ import {
   type Running,
   type StartOptions,
 } from '../support/command-line.ts'
+import { makeFolder } from '../support/project.ts'
 import { findProcesses } from '../support/processes.ts'
 import { firstOf, rounds } from '../support/rounds.ts'
 import { openTerminal } from '../support/terminal.ts'
@@ -151,6 +153,9 @@ test('what the caller has counts, and not what the server was started with: vari
   expect((await run(place, mark, markAs('first'))).stdout).toContain('first\n')
   const second = await run(place, mark, markAs('second'))
   expect(second.stdout).toContain('second\n')
+  // What runs later may read how the process that it is in was started.
+  for (const pid of readyFor(place))
+    expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('MARK')
   expect(withoutIds(await runAlone(place, mark, markAs('second')))).toEqual(withoutIds(second))
   expect((await run(place, [...read, '--tenant', 'local'])).code).toBe(0)
   const calls = await callsOf(place)
@@ -167,6 +172,61 @@ test('what the caller has counts, and not what the server was started with: vari
   expect((await run(place, read)).code).toBe(3)
   expect(readyFor(place)).toHaveLength(1)
 })
+
+test('a folder that the configuration names is the one that its link leads to now', async () => {
+  const [one, two] = [makeFolder({ f: 'one\n' }), makeFolder({ f: 'two\n' })]
+  const now = join(makeFolder(), 'now')
+  symlinkSync(one, now)
+  const place = makeOwn({ 'config.json': { readRoots: [now] } })
+  await startServer(place)
+  const readOf = (folder: string) => run(place, ['call', 'code.read_file', `path=${folder}/f`])
+  expect((await readOf(one)).stdout).toContain('one')
+  rmSync(now)
+  symlinkSync(two, now)
+  expect((await readOf(two)).stdout).toContain('two')
+  expect((await readOf(one)).stderr).toContain('path_outside_roots')
+  expect(readyFor(place)).toHaveLength(1)
+})
+
+test('a command with another priority runs by itself, as what it starts would differ', async () => {
+  const place = makeOwn()
+  await startServer(place)
+  const nice = startProgram(place, ['-n', '5', process.execPath, program, ...read], { command: 'nice' })
+  nice.child.stdin.end()
+  expect((await nice.ended).stdout).toBe('1\tone\n')
+  // The one that was started for it was not what it is, and is gone.
+  await expect.poll(() => readyFor(place)).toEqual([])
+})
+
+const mayMount = spawnSync('unshare', ['-m', 'true']).status === 0
+
+test.skipIf(!mayMount)(
+  'a command in a change root (chroot) reads the files there, and not those of the server',
+  async () => {
+    const place = makeOwn()
+    const root = makeFolder()
+    const inside = makeFolder({ 'a.txt': 'inside\n' })
+    // All that is at the top is there too, but for the project.
+    const script = `
+    cd /
+    for each in *; do
+      if [ -L "$each" ]; then cp -P "$each" '${root}'; elif [ -d "$each" ]; then
+        mkdir -p '${root}'/"$each"; mount --rbind "$each" '${root}'/"$each"; fi
+    done
+    mount --bind '${inside}' '${root}${place.project}'
+    cd '${place.project}'
+    : > '${place.user}/served'
+    '${process.execPath}' '${program}' serve --port 0 > '${place.user}/served' & server=$!
+    until grep -q 'Ctrl-C stops' '${place.user}/served'; do sleep 0.1; done
+    set -- '${process.execPath}' '${program}' ${read.join(' ')}
+    "$@" < /dev/null
+    chroot '${root}' sh -c 'cd "$0"; exec "$@"' '${place.project}' "$@" < /dev/null
+    kill $server; wait $server`
+    const { stdout, stderr } = await startProgram(place, ['-m', 'sh', '-c', script], { command: 'unshare' })
+      .ended
+    expect({ stdout, stderr }).toEqual({ stdout: '1\tone\n1\tinside\n', stderr: '' })
+  },
+)
 
 test('a call in a ready process clears away what a killed process left, as each command does when it starts', async () => {
   const place = makeOwn()
@@ -275,7 +335,7 @@ test('a program that only knows the socket gets nothing run, and another version
   await startServer(place)
   const hostile = `
     const { describePlace } = require(${JSON.stringify(join(dirname(program), 'ready', 'ask.cjs'))})
-    const command = { asks: 'command', form: 2, place: describePlace(), argv: ${JSON.stringify(read)}, cwd: process.cwd(), env: process.env, umask: 18, terminals: [null, null, null] }
+    const command = { asks: 'command', form: 3, place: describePlace(), argv: ${JSON.stringify(read)}, cwd: process.cwd(), env: process.env, started: {}, umask: 18, terminals: [null, null, null] }
     const socket = require('node:net').connect(${JSON.stringify(join(place.home, 'serve.sock'))})
     socket.pipe(process.stdout)
     socket.write(JSON.stringify(command) + '\\n')`

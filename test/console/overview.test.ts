@@ -1,13 +1,18 @@
 import { expect, test } from 'vitest'
 import { handrail } from '../support/command-line.ts'
+import { findFaults } from '../support/find-faults.ts'
+import { recordManyCalls } from '../support/many-calls.ts'
+import { runModel } from '../support/run-model.ts'
 import { askApi, caller, enter, keepBrowser, openPage, startConsole } from '../support/console.ts'
 
 const browser = keepBrowser()
 
-test('a person sees how many calls were made, denied and failed, how long they took, and how long people were waited for', async () => {
+test('a person sees how many calls were made, denied and failed, how long they took, what runs cost and how long people were waited for, also over time', async () => {
   const { link, shop, ask, place, origin } = await startConsole({
     'policy.json': { rules: [{ tools: ['shop.brief'], effect: 'deny', reason: 'No.' }] },
+    'prices.json': { 'anthropic/test-model': { input: 10_000, output: 1_000 } },
   })
+  await runModel(place, [{ text: 'Done.' }], { argv: ['say something'] })
   const session = shop.runtime.session({ actor: 'ann' })
   for (const order of ['1', '2', '3']) await session.call('shop.look', { order })
   await session.call('shop.brief', { order: '1' })
@@ -30,7 +35,14 @@ test('a person sees how many calls were made, denied and failed, how long they t
   expect(body.counts).toMatchObject({ denied: 1, failed: 1 })
   const { calls, ok, denied, failed, aborted, open } = body.counts
   expect(ok + denied + failed + aborted + open).toBe(calls)
-  expect(body.times.reduce((sum: number, each: { calls: number }) => sum + each.calls, 0)).toBe(calls)
+  const over = (name: string, times: Record<string, number>[] = body.times): number =>
+    times.reduce((sum, each) => sum + (each[name] ?? 0), 0)
+  expect(over('calls')).toBe(calls)
+  const { runs, tokens, cost } = body.spend
+  expect([runs, over('runs'), over('tokens'), over('cost')]).toEqual([1, 1, tokens, cost])
+  expect(cost).toBeGreaterThan(0)
+  // One of them waits still; both were asked just now.
+  expect([body.times[0].waited, over('waited') >= 2, body.times.at(-1).waited >= 1]).toEqual([0, true, true])
   const look = body.tools.find(({ tool }: { tool: string }) => tool === 'shop.look')
   const took = listed.calls.flatMap((each: { tool: string; durationMs: number }) =>
     each.tool === 'shop.look' ? [each.durationMs] : [],
@@ -41,7 +53,7 @@ test('a person sees how many calls were made, denied and failed, how long they t
   expect(look).toMatchObject({ calls: 4, ok: 3, failed: 1, p95Ms: longest })
   expect(body).toMatchObject({
     isWhole: true,
-    spend: { runs: 0, tokens: 0, cost: 0 },
+    spend: { isWhole: true },
     approvals: { waiting: 1, answered: 1, medianMs: wait, longestMs: wait },
   })
   expect((await api('/health')).body).toMatchObject({
@@ -53,6 +65,22 @@ test('a person sees how many calls were made, denied and failed, how long they t
   await page.getByRole('link', { name: 'shop.look' }).waitFor()
   const row = page.getByRole('row', { name: /^shop.look/ })
   expect((await row.getByRole('cell').allTextContents()).slice(1, 4)).toEqual(['4', '0', '1'])
+  await recordManyCalls(shop.runtime.store, {
+    calls: 300,
+    until: Date.now() - 3 * 86_400_000,
+    every: 3_600_000,
+  })
+  await page.getByLabel('Within').selectOption('the last 31 days')
+  await page.getByRole('img', { name: /^Calls over time: most 24, in \w+,? \d+ \w+$/ }).waitFor()
+  await page.getByRole('img', { name: 'Failed over time: most 1,' }).waitFor()
+  await page.getByText('The charts as a table').press('Enter')
+  const days = page.getByRole('table', { name: 'Over time' }).getByRole('row')
+  const told = await days.locator('td:nth-child(2)').allTextContents()
+  expect(told.length).toBeLessThanOrEqual(32)
+  expect(told.reduce((sum, text) => sum + Number(text), 0)).toBe(calls + 300)
+  // What is known for a day is not shown for a month.
+  expect(await page.getByRole('img', { name: 'Questions that waited' }).count()).toBe(0)
+  expect(await findFaults(page)).toEqual([])
   expect(faults).toEqual([])
 })
 
@@ -67,6 +95,8 @@ test('a tenant is told the numbers of its own calls and questions only', async (
   const as = (id: string, query = '') =>
     askApi(origin, `/overview${query}`, { headers: { authorization: `Bearer hr_${id}` } })
   expect((await as('ann')).status).toBe(403)
+  const { times } = (await as('eve')).body
+  expect(times.some(({ waited }: { waited: number }) => waited > 0)).toBe(false)
   expect((await as('eve')).body).toMatchObject({
     counts: { calls: 1, ok: 1 },
     tools: [{ tool: 'shop.look' }],

@@ -8,6 +8,7 @@ import { keepOpen } from '../support/at-end.ts'
 import { keepBrowser, openPage, startConsole } from '../support/console.ts'
 import { findFaults } from '../support/find-faults.ts'
 import { call, handrail, makePlace } from '../support/command-line.ts'
+import { firstOf } from '../support/rounds.ts'
 import { makeFixtureServer } from '../support/upstreams.ts'
 import { startServer } from '../support/start-command.ts'
 
@@ -188,13 +189,13 @@ test('an operator pauses a tool in three clicks, and it is not called in any pro
   expect(faults).toEqual([])
 })
 
-for (const [name, options] of [
-  ['in light colours on a wide screen', { viewport: { width: 1280, height: 800 }, colorScheme: 'light' }],
+for (const [name, options] of firstOf([
   [
     'in dark colours on a screen 320 pixels wide',
     { viewport: { width: 320, height: 640 }, colorScheme: 'dark' },
   ],
-] as const)
+  ['in light colours on a wide screen', { viewport: { width: 1280, height: 800 }, colorScheme: 'light' }],
+] as const))
   test(`axe finds nothing wrong with any page ${name}, none is wider than the screen, and nothing jumps when data comes`, async () => {
     const { link, ask, shop, origin } = await startConsole({
       'mcp.json': { mcpServers: { it: makeFixtureServer().file } },
@@ -218,6 +219,10 @@ for (const [name, options] of [
         '[document.body.scrollWidth, document.documentElement.clientWidth]',
       )) as number[]
       expect([path, wide]).toEqual([path, seen])
+      // Of the other colours, whether they can be read.
+      await page.emulateMedia({ colorScheme: options.colorScheme === 'dark' ? 'light' : 'dark' })
+      expect([path, await findFaults(page, ['color-contrast'])]).toEqual([path, []])
+      await page.emulateMedia({ colorScheme: options.colorScheme })
     }
     await check('/inbox')
     for (const [path, heading] of [

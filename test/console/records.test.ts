@@ -7,9 +7,21 @@ import { rounds } from '../support/rounds.ts'
 const browser = keepBrowser()
 const count = rounds({ usual: 1_500, long: 1_000_000 })
 
+/** As a field for local times has it. */
+const toLocal = (time: number): string =>
+  new Date(time - new Date(time).getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
+
 /** All rows of a list, page after page. */
 async function readAll(api: Awaited<ReturnType<typeof enter>>['api'], query: string) {
-  const calls: { call: string; tool: string; actor: string; outcome: string; session: string }[] = []
+  const calls: {
+    call: string
+    tool: string
+    actor: string
+    outcome: string
+    session: string
+    at: number
+    sequence: number
+  }[] = []
   for (let next: string | undefined = ''; next !== undefined;) {
     const { body } = await api(`/calls?limit=500${query}${next === '' ? '' : `&before=${next}`}`)
     calls.push(...body.calls)
@@ -18,7 +30,7 @@ async function readAll(api: Awaited<ReturnType<typeof enter>>['api'], query: str
   return calls
 }
 
-test('of many calls a person finds those of a tool, an actor, a session, an outcome and a time, and the API leaves none out', async () => {
+test('of many calls a person finds those of a tool, an actor, a session, an outcome and a time, from any time or record on, and the API leaves none out', async () => {
   const { link, shop } = await startConsole()
   const { api } = await enter(link)
   const now = Date.now()
@@ -26,7 +38,15 @@ test('of many calls a person finds those of a tool, an actor, a session, an outc
   const few = count <= 1_500
   const all = few ? await readAll(api, '') : []
   if (few) expect(all).toHaveLength(count)
+  const middle = now - Math.floor(count / 2) * 1000
   const sought = [
+    [`&until=${middle}`, ({ at }) => at < middle],
+    [`&until=${middle}&tool=web.*`, ({ at, tool }) => at < middle && tool === 'web.fetch'],
+    [`&until=${middle}&outcome=denied`, ({ at, outcome }) => at < middle && outcome === 'denied'],
+    [`&until=${now - count * 1000}`, () => false],
+    ['&record=1001', ({ sequence }) => sequence <= 1001],
+    ['&record=1001&actor=actor_3', ({ sequence, actor }) => sequence <= 1001 && actor === 'actor_3'],
+    ['&tenant=local', () => true],
     ['&tool=web.*&actor=actor_3', (each) => each.tool === 'web.fetch' && each.actor === 'actor_3'],
     ['&outcome=denied', (each) => each.outcome === 'denied'],
     ['&outcome=denied&tool=code.*', (each) => each.outcome === 'denied' && each.tool.startsWith('code.')],
@@ -39,7 +59,16 @@ test('of many calls a person finds those of a tool, an actor, a session, an outc
     if (few) expect([query, await readAll(api, query)]).toEqual([query, all.filter(fits)])
   const lately = await readAll(api, `&since=${now - 60_500}`)
   expect(lately).toHaveLength(60)
-  for (const query of ['outcome=good', 'since=x', 'limit=501', 'before=x'])
+  const [last] = (await api(`/calls?limit=1&until=${middle}`)).body.calls
+  expect([last.at, last.sequence]).toEqual([middle - 1000, 2 * (count - Math.floor(count / 2)) - 1])
+  const jumped = (await api(`/records?limit=3&until=${middle}`)).body
+  const places = ({ records }: typeof jumped) => records.map(({ sequence }: typeof last) => sequence)
+  expect(places(jumped)).toEqual([1, 0, -1].map((by) => last.sequence + by))
+  expect(places((await api(`/records?limit=2&before=${jumped.next}`)).body)).toEqual(
+    [-2, -3].map((by) => last.sequence + by),
+  )
+  expect((await api('/calls?tenant=nobody')).status).toBe(404)
+  for (const query of ['until=x', 'record=0', 'record=x', 'outcome=good', 'since=x', 'limit=501', 'before=x'])
     expect((await api(`/calls?${query}`)).status).toBe(400)
   // Those of before the last whole hour and of after it.
   let figures = (await api('/overview?minutes=44640')).body
@@ -53,7 +82,8 @@ test('of many calls a person finds those of a tool, an actor, a session, an outc
 
 test('a list of many calls has few rows on the page, however far it is scrolled, and is searched by keyboard', async () => {
   const { link, shop } = await startConsole()
-  await recordManyCalls(shop.runtime.store, { calls: count, until: Date.now() })
+  const now = Math.floor(Date.now() / 1000) * 1000
+  await recordManyCalls(shop.runtime.store, { calls: count, until: now })
   const { page, faults } = await openPage(browser(), link, { viewport: { width: 1000, height: 600 } })
   await page.getByRole('link', { name: 'Live', exact: true }).click()
   const status = page.getByText(/\d+ of \d+ calls/)
@@ -79,6 +109,33 @@ test('a list of many calls has few rows on the page, however far it is scrolled,
   await page.getByLabel('Actor').fill('nobody')
   await page.getByLabel('Actor').press('Enter')
   await page.getByText('No calls.').waitFor()
+  await page.goto(new URL('/live', page.url()).href)
+  const before = page.getByLabel('Before')
+  const record = page.getByLabel('from record')
+  const firstRow = async (place: number) =>
+    expect.poll(() => rows.first().locator('td').nth(2).getAttribute('title')).toContain(`record ${place} of`)
+  await record.fill('801')
+  await record.press('Enter')
+  await firstRow(801)
+  expect(new URL(page.url()).search).toBe('?record=801')
+  // Of a list that begins elsewhere, what happens now is no part.
+  await shop.runtime.session().call('shop.look', { order: '1' })
+  await before.fill(toLocal(now - 500_000))
+  await before.press('Enter')
+  const at = 2 * (count - 500) - 1
+  await firstRow(at)
+  await page.reload()
+  await firstRow(at)
+  expect(await findFaults(page)).toEqual([])
+  await page.getByRole('button', { name: 'Newest' }).press('Enter')
+  await rows.first().getByText('shop.look').waitFor()
+  expect(new URL(page.url()).search).toBe('')
+  await page.getByRole('link', { name: 'Evidence', exact: true }).click()
+  const list = page.getByRole('table', { name: 'Records' }).getByRole('row')
+  await record.fill('700')
+  await record.press('Enter')
+  await expect.poll(() => list.nth(1).getByRole('cell').first().textContent()).toBe('700')
+  expect(await findFaults(page)).toEqual([])
   expect(faults).toEqual([])
 })
 

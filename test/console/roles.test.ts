@@ -67,6 +67,7 @@ const operations: { readonly [operation: string]: Operation } = {
   },
   'GET /api/servers': { role: 'viewer', path: '/servers' },
   'GET /api/evidence': { role: 'viewer', path: '/evidence' },
+  'GET /api/records': { role: 'viewer', of: ({ tenant }) => [`/records?tenant=${tenant}`] },
   'GET /api/notes': { role: 'viewer', path: '/notes' },
   'POST /api/evidence/verify': { role: 'viewer', of: ({ tenant }) => ['/evidence/verify', { tenant }] },
   'GET /api/evidence/progress': { role: 'viewer', path: '/evidence/progress' },

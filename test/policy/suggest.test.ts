@@ -291,21 +291,33 @@ test('a program foresees another policy: what differs from the one in force, and
 })
 
 const bank: Operation = { kind: 'net', host: 'bank.example', url: 'https://bank.example/pay' }
+const program = { kind: 'process', executable: '/usr/bin/env', argv: ['env', 'pay'] } as const
+const toBank = { capabilities: { net: { hosts: ['bank.example'] } } }
+const runs = { sideEffect: 'process', capabilities: { proc: { executables: ['env'] } } } as const
 
-test.each<[string, readonly Operation[], readonly string[] | undefined]>([
-  ['that reaches nothing', [], undefined],
-  ['of a server elsewhere', [bank], ['handrail:host:bank.example']],
+test.each<[string, (cwd: string) => readonly Operation[], { manifest: object; reached: object }]>([
+  ['that reaches nothing', () => [], { manifest: toBank, reached: {} }],
+  [
+    'of a server elsewhere',
+    () => [bank],
+    { manifest: toBank, reached: { resources: ['handrail:host:bank.example'] } },
+  ],
+  [
+    'that hands it to a program',
+    (cwd) => [{ ...program, cwd }],
+    { manifest: runs, reached: { commands: ['env pay'] } },
+  ],
 ])(
   'a rule that is made of approved calls of a tool %s lets none through that is given something else',
-  async (_what, operations, resources) => {
+  async (_what, reach, { manifest, reached }) => {
     const place = makePlace()
     const pay = defineTool({
       name: 'bank.pay',
       description: 'Pays.',
       permission: 'write',
       input: { type: 'object', properties: { to: { type: 'string' }, more: { type: 'boolean' } } },
-      plan: () => ({ operations }),
-      capabilities: { net: { hosts: ['bank.example'] } },
+      plan: () => ({ operations: reach(place.project) }),
+      ...manifest,
       run: () => 'paid',
     })
     const options = { project: place.project, tools: [pay] }
@@ -314,7 +326,7 @@ test.each<[string, readonly Operation[], readonly string[] | undefined]>([
     for (const input of [{ to: 'bob' }, { to: 'bob' }]) await runtime.session().call('bank.pay', input)
     const { suggested } = await suggestRules({ store: runtime.store, runtime: options })
     const rules = suggested.map(({ rule }) => rule)
-    expect(rules).toMatchObject([{ ...(resources && { resources }), input: { to: 'bob' }, inputOnly: true }])
+    expect(rules).toMatchObject([{ ...reached, input: { to: 'bob' }, inputOnly: true }])
     const effects = async (policy: Policy, ...inputs: object[]) => {
       const session = (await openRuntime({ ...options, approve, policy })).session()
       return Promise.all(inputs.map(async (input) => (await session.preflight('bank.pay', input)).effect))

@@ -1,3 +1,4 @@
+import type { AgentModel } from 'handrail/agents'
 import type { AbortRequest } from 'handrail/policy'
 import type { RuntimeEvent, Session } from 'handrail'
 import { expect, test } from 'vitest'
@@ -99,4 +100,26 @@ test('an agent of another process is aborted with the calls of its caller', asyn
   await gate.started('a')
   await other.stops.abort({ actor: 'ann', by: 'bob', reason: 'enough' })
   expect(await run.result).toMatchObject({ endReason: 'aborted_tools' })
+})
+
+test('an agent that thinks is aborted with a session above its own', async () => {
+  const { one, other } = await openTwo()
+  const asked = Promise.withResolvers<void>()
+  const model = {
+    specificationVersion: 'v4',
+    provider: 'mock',
+    modelId: 'mock',
+    doStream: ({ abortSignal }: { abortSignal: AbortSignal }) => {
+      asked.resolve()
+      return new Promise<never>((_, reject) => {
+        abortSignal.addEventListener('abort', () => reject(abortSignal.reason as Error))
+      })
+    },
+  } as AgentModel
+  const parent = one.session({ actor: 'ann' })
+  const run = await one.run({ model, prompt: 'Go.', session: { parent } })
+  atEnd(() => run.abort())
+  await asked.promise
+  await other.stops.abort({ session: parent.id, by: 'bob' })
+  expect(await run.result).toMatchObject({ endReason: expect.stringContaining('aborted') })
 })

@@ -74,13 +74,13 @@ test('the clients of a server that runs, and agents that ask through hooks, are 
   await client.connect(toServer(place))
   atEnd(() => client.close())
   const look = () => client.callTool({ name: 'code__read_file', arguments: { path: 'a.txt' } })
-  const ask = async () => {
+  const ask = async (tool = 'Read') => {
     const message = {
       session_id: 'ses-1',
       cwd: place.project,
       hook_event_name: 'PreToolUse',
-      tool_use_id: 'toolu_1',
-      tool_name: 'Read',
+      tool_use_id: `toolu_${tool}`,
+      tool_name: tool,
       tool_input: { file_path: join(place.project, 'a.txt') },
     }
     const { stdout } = await handrail(place, ['hook', 'claude-code'], { input: JSON.stringify(message) })
@@ -95,6 +95,11 @@ test('the clients of a server that runs, and agents that ask through hooks, are 
   const answer = await ask()
   expect(answer).toContain('"deny"')
   expect(answer).toContain('not today')
+  // An agent has servers of its own.
+  expect(await ask('mcp__shop__refund')).toContain('"ask"')
+  await handrail(place, ['pause', '--server', 'shop', '--why', 'it pays twice'])
+  expect(await ask('mcp__shop__refund')).toContain('it pays twice')
+  expect(await ask('mcp__shop2__refund')).toContain('"ask"')
 })
 
 test('a schedule whose author is paused does nothing, and its run says why', async () => {

@@ -6,22 +6,30 @@ const tools = ['code.read_file', 'code.search', 'code.write_file', 'shell.run', 
 const perSession = 20
 const digest = 'x'.repeat(43)
 
-/** Records so many calls in a store, the last of them now, a second after another. Returns when the first one began. */
+/** Records so many calls in a store, the last of them now, each so long after another, by default a second. Returns when the first one began. */
 export async function recordManyCalls(
   store: Pick<Store, 'append'>,
-  { calls, until, tenant = 'local' }: { calls: number; until: number; tenant?: string },
+  {
+    calls,
+    until,
+    tenant = 'local',
+    every = 1000,
+  }: { calls: number; until: number; tenant?: string; every?: number },
 ): Promise<number> {
-  const first = until - calls * 1000
+  const first = until - calls * every
   for (let from = 0; from < calls; from += 2_000) {
     const count = Math.min(2_000, calls - from)
     await store.append(
-      Array.from({ length: count }, (_, index) => entriesOf(from + index, { first, tenant })).flat(),
+      Array.from({ length: count }, (_, index) => entriesOf(from + index, { first, tenant, every })).flat(),
     )
   }
   return first
 }
 
-function entriesOf(index: number, { first, tenant }: { first: number; tenant: string }) {
+function entriesOf(
+  index: number,
+  { first, tenant, every }: { first: number; tenant: string; every: number },
+) {
   const about = {
     tenant,
     session: `ses_${String(Math.floor(index / perSession)).padStart(12, '0')}`,
@@ -35,7 +43,7 @@ function entriesOf(index: number, { first, tenant }: { first: number; tenant: st
     role: 'main',
     origin: 'llm',
     definition: `1.0.0 ${digest}`,
-    at: first + index * 1000,
+    at: first + index * every,
     input: digest,
     policy: digest,
     writer: 'writer_of_many_calls',

@@ -8,13 +8,15 @@ export interface AskedCommand {
   readonly argv: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
+  /** Those of its variables that a process has to be started with. */
+  readonly started: Readonly<Record<string, string>>
   readonly umask: number
   /** The terminals that the standard streams are; null for any that is none. */
   readonly terminals: readonly (string | null)[]
 }
 
 /** Of what goes over the socket. */
-const form = 2
+const form = 3
 
 /** What was said, if it is a command. */
 export function toCommand({ form: said, ...command }: JsonObject): AskedCommand | undefined {
@@ -22,13 +24,14 @@ export function toCommand({ form: said, ...command }: JsonObject): AskedCommand 
 }
 
 function isCommand(command: object): command is AskedCommand {
-  const { place, argv, cwd, env, umask, terminals } = command as Partial<Record<keyof AskedCommand, unknown>>
+  const { place, argv, cwd, env, started, umask, terminals } = command as Partial<
+    Record<keyof AskedCommand, unknown>
+  >
   return (
     [place, cwd].every(isText) &&
     Array.isArray(argv) &&
     argv.every(isText) &&
-    isPlainObject(env) &&
-    Object.values(env).every(isText) &&
+    [env, started].every((each) => isPlainObject(each) && Object.values(each).every(isText)) &&
     typeof umask === 'number' &&
     Array.isArray(terminals) &&
     terminals.length === 3 &&

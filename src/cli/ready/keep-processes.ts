@@ -61,13 +61,13 @@ export function keepProcesses(): KeptProcesses {
     if (found !== undefined) remove(found)
     return found
   }
-  const start = async ({ place, env }: AskedCommand): Promise<Kept | undefined> => {
+  const start = async ({ place, started }: AskedCommand): Promise<Kept | undefined> => {
     if (all.size >= most) {
       const [oldest] = free
       if (oldest === undefined) return undefined
       end(oldest)
     }
-    const child = startProcess(env)
+    const child = startProcess(started)
     all.add(child)
     child.once('exit', () => all.delete(child))
     const found = await hearPlace(child)
@@ -106,8 +106,8 @@ function hand(child: ChildProcess, { asked, socket }: { asked: AskedCommand; soc
   child.send('begin', () => {})
 }
 
-/** In a session of its own, so that it has no terminal but that of who asks, and with the environment that they started with. */
-function startProcess(env: AskedCommand['env']): ChildProcess {
+/** In a session of its own, so that it has no terminal but that of who asks. */
+function startProcess(env: AskedCommand['started']): ChildProcess {
   const child = fork(fileURLToPath(ownFile('bin/ready/process.cjs')), [], {
     cwd: '/',
     env: { ...env },

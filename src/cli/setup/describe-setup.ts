@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { configurationPaths } from '../../config/load-configuration.ts'
 import { lastStartPath } from '../../config/last-start.ts'
 import { ownPath } from '../../config/gateway-parts.ts'
+import { expandHome } from '../../compose/options/resolve-places.ts'
 import { listToolFiles } from '../../declarative/read-tool-folder.ts'
 import { describeFileError } from '../../kit/text/describe-file-error.ts'
 import type { Places } from './wire.ts'
@@ -19,15 +20,31 @@ export function describeSetup(places: Places): string {
     ownPath(places.home, 'mcpServers'),
     lastStartPath(places.home),
     ...declared,
-  ].map((path) => [path, readText(path)])
+  ].map((path) => [path, readText(path)] as const)
   const stands = [places.home, places.project, places.store, places.keys].map(readIdentity)
-  return hash('sha256', JSON.stringify([places, listed, files, stands]))
+  const named = files.flatMap(([, text]) => findPaths(text)).map(readTarget)
+  return hash('sha256', JSON.stringify([places, listed, files, stands, named]))
 }
 
-/** What a file says, or why it cannot be read. */
+/** The paths that the text of a file names in quotes. */
+function findPaths(text: string): string[] {
+  const said = Buffer.from(text, 'latin1').toString()
+  return Array.from(said.matchAll(/"(~?\/[^"*?\\]*)"/g), ([, path = '']) => expandHome(path))
+}
+
+/** Where a path leads: one that is named in a configuration may lead elsewhere by now. */
+function readTarget(path: string): string {
+  try {
+    return realpathSync.native(path)
+  } catch (error) {
+    return describeFileError(error)
+  }
+}
+
+/** What a file says, byte by byte, or why it cannot be read. */
 function readText(path: string): string {
   try {
-    return `=${readFileSync(path, 'base64')}`
+    return `=${readFileSync(path, 'latin1')}`
   } catch (error) {
     return describeFileError(error)
   }

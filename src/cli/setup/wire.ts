@@ -45,6 +45,7 @@ import { isInside } from '../../kit/match/is-inside.ts'
 import type { CommandLine } from '../base/command.ts'
 import { domainSecrets, openDomains } from './open-domains.ts'
 import { lookAtStore } from './look-at-store.ts'
+import { noteSecrets, readSecrets } from './named-secrets.ts'
 import { openSkills } from './open-skills.ts'
 import { showLine } from '../base/show-safely.ts'
 import { UsageError } from '../base/usage-error.ts'
@@ -214,7 +215,7 @@ export async function wireRuntime(
     namedModels,
   }: WireChoices = {},
 ): Promise<Runtime> {
-  const { options, configured, domains } = readOptions(places, undefined, observes)
+  const { options, configured, domains, wanted } = readOptions(places, undefined, observes)
   const named = configured && (await namedModels?.(configured))
   if (keep) {
     makeHome(places.home)
@@ -224,7 +225,7 @@ export async function wireRuntime(
     typeof upstreams === 'object' ? upstreams : mcpTools({ path: places.mcp, meet: upstreams === 'met' })
   const whole: RuntimeOptions = {
     ...options,
-    secrets: { ...readSecrets(...secrets), ...options.secrets },
+    secrets: { ...readSecrets(secrets), ...options.secrets },
     feeds: observes
       ? []
       : [feed, ...(feed.id === 'a2a' ? [] : openDomains(places, { a2a: domains, meet: meetAgents }))],
@@ -243,7 +244,9 @@ export async function wireRuntime(
     ...(onEvent !== undefined && { onEvent }),
     ...(onError !== undefined && { onError }),
   }
-  return assembleRuntime(whole, whole.hooks, operator ? 'operator' : 'command line')
+  const runtime = await assembleRuntime(whole, whole.hooks, operator ? 'operator' : 'command line')
+  noteSecrets(runtime, [...secrets, ...wanted])
+  return runtime
 }
 
 /**
@@ -259,6 +262,8 @@ interface WiredOptions {
   readonly options: RuntimeOptions
   readonly configured: AgentsConfiguration['models']
   readonly domains: Configuration['a2a']
+  /** The environment variables of secrets. */
+  readonly wanted: readonly string[]
 }
 
 function readOptions(places: Places, instead: Policy | undefined, observes: boolean): WiredOptions {
@@ -302,6 +307,7 @@ function readOptions(places: Places, instead: Policy | undefined, observes: bool
   const declared = inOneLine(declarativeTools({ dir: places.tools, tools: own }), places.tools)
   const sources = observes ? own : [...own, declared, capletTools({ dir: places.caplets, ...caplets })]
   const wanted = [
+    ...(webSearch?.secret === undefined ? [] : [webSearch.secret]),
     ...sources.flatMap((source) =>
       source.list().flatMap(({ definition }) => definition.capabilities.secrets),
     ),
@@ -320,10 +326,10 @@ function readOptions(places: Places, instead: Policy | undefined, observes: bool
       agentDefinitions: createAgentDefinitionRegistry({ home: places.home }),
       skillRegistry: openSkills(places, skills),
     },
-    secrets: readSecrets(webSearch?.secret, ...wanted),
+    secrets: readSecrets(wanted),
     sensitivePaths: [...(configuration.sensitivePaths ?? []), places.home],
   }
-  return { options: wired, configured, domains }
+  return { options: wired, configured, domains, wanted }
 }
 
 function toUndo(undo: RuntimeOptions['undo'], dir: string): RuntimeOptions['undo'] {
@@ -393,16 +399,6 @@ const groupSources = {
   readonly [group in (typeof toolGroups)[number]]: readonly ((
     given: Pick<OwnToolOptions, 'memory' | 'codeMode'>,
   ) => ToolSource)[]
-}
-
-/** The secrets that the configuration and the person's tools name, from the environment. One that is not there is missed by the tool that needs it. */
-function readSecrets(...names: readonly (string | undefined)[]): Record<string, string> {
-  const secrets: Record<string, string> = {}
-  for (const name of names) {
-    const value = name === undefined ? undefined : readEnvironment(name)
-    if (name !== undefined && value !== undefined) secrets[name] = value
-  }
-  return secrets
 }
 
 /** Makes the home folder, for its owner only. */

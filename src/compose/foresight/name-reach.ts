@@ -1,4 +1,6 @@
 import type { Rule } from '../../contract/policy.ts'
+import type { Registered } from '../../contract/registry.ts'
+import { isBuiltin } from '../../kit/builtin-tools.ts'
 import { operationUrn } from '../../kit/match/urn.ts'
 import { wordBreak } from '../../kit/shell/command-pattern.ts'
 import { findParts } from '../../policy/commands/find-parts.ts'
@@ -12,35 +14,48 @@ export type NamedReach =
   | { readonly kind: 'resources'; readonly resources: readonly string[] }
   /** The words of each command. */
   | { readonly kind: 'commands'; readonly commands: readonly (readonly string[])[] }
-  /** With `resources`, of a call that also reaches something. */
+  /** With `resources` or `commands`, of a call that also reaches something. */
   | {
       readonly kind: 'input'
       readonly input: { readonly [field: string]: string }
       readonly resources?: readonly string[]
+      readonly commands?: readonly (readonly string[])[]
     }
 
 /** Names what a call reaches, or says why no rule can: it would have to name a secret, or something that has no exact pattern. */
 export function nameReach(
   call: JudgedCall,
-  { project, isWrite }: Ground,
+  { project, registered }: Ground,
 ): NamedReach | { readonly reason: string } {
   const { operations } = call
   if (operations.length === 0) return nameInput(call)
   if (call.hides.operations)
     return { reason: 'a rule would have to name a secret that stands in what it reaches' }
-  if (operations.some(({ kind }) => kind === 'process')) return nameCommands(call, project)
+  if (operations.some(({ kind }) => kind === 'process')) {
+    const named = nameCommands(call, project)
+    // The words of a command are all that those of Handrail say to a program. Others hand it their input beside.
+    return 'reason' in named || isBuiltin(registered.tool) ? named : nameBeside(call, named)
+  }
   const named = nameResources(call)
   // Where a call goes does not say what it changes there, as the path of a file does.
   const isElsewhere = operations.every(({ kind }) => kind === 'net' || kind === 'other')
-  if ('reason' in named || !isWrite || !isElsewhere) return named
-  const input = nameInput(call)
-  return 'reason' in input ? input : { ...input, resources: named.resources }
+  const isSaid = registered.definition.permission !== 'write' || !isElsewhere
+  return 'reason' in named || isSaid ? named : nameBeside(call, named)
 }
 
-/** What a call is looked at with: the project of its tenant, and whether its tool changes things. */
+/** What a call is looked at with: the project of its tenant, and its tool. */
 export interface Ground {
   readonly project: string
-  readonly isWrite: boolean
+  readonly registered: Pick<Registered, 'definition' | 'tool'>
+}
+
+/** What a call is given, beside what it reaches. */
+function nameBeside(
+  call: JudgedCall,
+  reached: Exclude<NamedReach, { kind: 'input' }>,
+): NamedReach | { readonly reason: string } {
+  const input = nameInput(call)
+  return 'reason' in input ? input : { ...reached, ...input }
 }
 
 function nameResources({
@@ -56,7 +71,7 @@ function nameResources({
 function nameCommands(
   { operations, wrote, input }: JudgedCall,
   project: string,
-): NamedReach | { readonly reason: string } {
+): Extract<NamedReach, { kind: 'commands' }> | { readonly reason: string } {
   if (wrote && input?.['review'] === true)
     return { reason: 'the call itself wants a person to see its changes, whatever a rule says' }
   const commands: (readonly string[])[] = []

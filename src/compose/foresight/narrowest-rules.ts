@@ -24,10 +24,19 @@ export function kinOf(reach: NamedReach): string {
     case 'resources':
       return JSON.stringify(['resources', [...new Set(reach.resources.map((urn) => dirname(urn)))]])
     case 'commands':
-      return JSON.stringify(['commands', reach.commands.map((words) => [words[0], words.length])])
+      return JSON.stringify(['commands', reach.commands.map(kinOfCommand)])
     case 'input':
-      return JSON.stringify(['input', Object.keys(reach.input).sort(), reach.resources])
+      return JSON.stringify([
+        'input',
+        Object.keys(reach.input).sort(),
+        reach.resources,
+        reach.commands?.map(kinOfCommand),
+      ])
   }
+}
+
+function kinOfCommand(words: readonly string[]): readonly [program: string | undefined, words: number] {
+  return [words[0], words.length]
 }
 
 /** What the narrowest rules say that speak of the calls of a family: one thing that recurs, a short list of things, or else the pattern of many. */
@@ -59,22 +68,24 @@ export function list(reaches: readonly NamedReach[]): Reached | undefined {
   const resources = reaches.flatMap((reach) => (reach.kind === 'resources' ? reach.resources : []))
   if (resources.length > 0) return { resources: [...new Set(resources)].sort() }
   const commands = reaches.flatMap((reach) => (reach.kind === 'commands' ? reach.commands : []))
-  if (commands.length > 0) return { commands: [...new Set(commands.map(toCommand))].sort() }
+  if (commands.length > 0) return { commands: listCommands(commands) }
   if (reaches.length !== 1 || first?.kind !== 'input') return undefined
-  return toReached(first, first.input)
+  return toReached(first, first.input, first.commands && listCommands(first.commands))
 }
 
-function toCommand(words: readonly string[]): string {
-  return words.map(quoteWord).join(' ')
+function listCommands(commands: readonly (readonly string[])[]): string[] {
+  return [...new Set(commands.map((words) => words.map(quoteWord).join(' ')))].sort()
 }
 
 /** What was left out was not seen by who said yes. */
 function toReached(
   { resources }: Extract<NamedReach, { kind: 'input' }>,
   input: Rule['input'] = {},
+  commands?: readonly string[],
 ): Reached {
   return {
     ...(resources !== undefined && { resources }),
+    ...(commands !== undefined && { commands }),
     ...(Object.keys(input).length > 0 && { input }),
     inputOnly: true,
   }
@@ -92,18 +103,9 @@ function findPattern(reaches: readonly NamedReach[]): Reached | undefined {
     const areFiles = [...folders].every((folder) => folder.startsWith('handrail:file:/'))
     return areFiles ? { resources: [...folders].map((folder) => `${folder}/*`).sort() } : undefined
   }
-  if (first?.kind === 'commands') {
-    const lines = reaches.flatMap((reach) => (reach.kind === 'commands' ? [reach.commands] : []))
-    const patterns = first.commands.map((words, at) =>
-      words
-        .map((word, index) =>
-          lines.every((commands) => commands[at]?.[index] === word) ? quoteWord(word) : '"*"',
-        )
-        .join(' '),
-    )
-    return { commands: [...new Set(patterns)] }
-  }
-  if (first === undefined) return undefined
+  const lines = reaches.flatMap((reach) => ('commands' in reach ? [reach.commands ?? []] : []))
+  const commands = lines.length === 0 ? undefined : findCommandPatterns(lines)
+  if (first === undefined || first.kind === 'commands') return commands && { commands }
   const inputs = reaches.flatMap((reach) => (reach.kind === 'input' ? [reach.input] : []))
   return toReached(
     first,
@@ -113,5 +115,19 @@ function findPattern(reaches: readonly NamedReach[]): Reached | undefined {
         inputs.every((input) => input[field] === value) ? value : '*',
       ]),
     ),
+    commands,
   )
+}
+
+/** Each command as far as its words are the same in all of these lines. */
+function findCommandPatterns(lines: readonly (readonly (readonly string[])[])[]): string[] {
+  const [first = []] = lines
+  const patterns = first.map((words, at) =>
+    words
+      .map((word, index) =>
+        lines.every((commands) => commands[at]?.[index] === word) ? quoteWord(word) : '"*"',
+      )
+      .join(' '),
+  )
+  return [...new Set(patterns)]
 }

@@ -34,8 +34,7 @@ export async function suggestForApproval(
       return { reason: `the tool "${tool}" is not here: the program that asks has a policy of its own` }
     if (call.definition !== `${registered.definition.version} ${registered.digest}`)
       return { reason: 'the tool that asks is another one than the one of that name here' }
-    const isWrite = registered.definition.permission === 'write'
-    const reach = nameReach(call, { project: present.projectOf(tenant), isWrite })
+    const reach = nameReach(call, { project: present.projectOf(tenant), registered })
     if ('reason' in reach) return reach
     const reached = list([reach])
     if (reached === undefined) return { reason: 'it reaches nothing that a rule could name' }

@@ -144,8 +144,7 @@ function nameApproved(
   if (inputText === undefined) return { reason: 'what it said was pruned, or not kept' }
   if (changed.includes('input') || changed.includes('operations'))
     return { reason: 'what was kept of it is not what its record has the digest of' }
-  const isWrite = registered.definition.permission === 'write'
-  return nameReach(toJudgedCall(recorded), { project: present.projectOf(tenant), isWrite })
+  return nameReach(toJudgedCall(recorded), { project: present.projectOf(tenant), registered })
 }
 
 async function suggestFor(

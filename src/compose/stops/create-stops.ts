@@ -139,7 +139,7 @@ function findMeant({ call, session, ...scope }: AbortScope, store: Store): reado
     (each) =>
       !each.here &&
       (session === undefined || each.session === session) &&
-      meetsScope(scope, { ...each, source: each.tool.split('.').slice(0, 2).join('.') }),
+      meetsScope(scope, { ...each, source: undefined }),
   )
 }
 

@@ -5,7 +5,7 @@ import { findCallPage, outcomes, type WantedCalls } from '../../evidence/find-ca
 import { readCalls } from '../../evidence/read-calls.ts'
 import { answerProblem } from '../base/answers.ts'
 import { endpoint, type Asked, type Endpoint, type Question } from '../base/endpoint.ts'
-import { mostRows, readPage } from '../base/read-query.ts'
+import { mostRows, placeQuery, readPart } from '../base/read-query.ts'
 import { sees } from '../base/roles.ts'
 import { callRow, toRow } from './call-row.ts'
 import { toCursorText } from '../base/cursor.ts'
@@ -26,6 +26,9 @@ const list = endpoint({
     session: 'Only of this session.',
     outcome: `One of ${outcomes.join(', ')}.`,
     since: 'Only those that began then or later, in milliseconds since the epoch.',
+    ...placeQuery,
+    until:
+      'Only those that began before then, in milliseconds since the epoch; of an outcome other than ok, that ended before then.',
   },
   answer: {
     type: 'object',
@@ -47,9 +50,10 @@ const list = endpoint({
   },
 })
 
-function readWanted({ query, tenants }: Asked): WantedCalls | Response {
-  const page = readPage(query, 100)
-  if (page instanceof Response) return page
+function readWanted(asked: Asked): WantedCalls | Response {
+  const { query } = asked
+  const part = readPart(asked, 100)
+  if (part instanceof Response) return part
   const given = query.get('outcome')
   const since = query.has('since') ? Number(query.get('since')) : undefined
   if (since !== undefined && !Number.isFinite(since))
@@ -59,8 +63,7 @@ function readWanted({ query, tenants }: Asked): WantedCalls | Response {
     return answerProblem({ status: 400, detail: `The outcome is one of ${outcomes.join(', ')}.` })
   const [tool, actor, session] = ['tool', 'actor', 'session'].map((name) => query.get(name))
   return {
-    tenants,
-    ...page,
+    ...part,
     ...(since !== undefined && { since }),
     ...(tool && { tool }),
     ...(actor && { actor }),

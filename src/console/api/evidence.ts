@@ -3,7 +3,7 @@ import { findNotes, type ListedNote } from '../../evidence/find-notes.ts'
 import { answerProblem } from '../base/answers.ts'
 import { writeCursor } from '../base/cursor.ts'
 import { endpoint, type Asked, type Endpoint } from '../base/endpoint.ts'
-import { mostRows, readPage } from '../base/read-query.ts'
+import { mostRows, placeQuery, readPart } from '../base/read-query.ts'
 import { everyTenant } from '../../contract/mcp/console-login.ts'
 import { mayDo, sees, type Visitor } from '../base/roles.ts'
 import { notSeen } from '../base/find-reach.ts'
@@ -46,6 +46,7 @@ const notes = endpoint({
     actor: 'Only what this actor did.',
     tool: 'A pattern of names of tools.',
     session: 'Only of this session.',
+    ...placeQuery,
   },
   answer: {
     type: 'object',
@@ -55,17 +56,18 @@ const notes = endpoint({
     },
     required: ['notes'],
   },
-  run({ query, tenants, parts: { runtime } }) {
-    const page = readPage(query, 50)
-    if (page instanceof Response) return page
+  run(asked) {
+    const { query, parts } = asked
+    const part = readPart(asked, 50)
+    if (part instanceof Response) return part
     const named = ['event', 'actor', 'tool', 'session'].flatMap((name) => {
       const value = query.get(name)
       return value === null || value === '' ? [] : [[name, value]]
     })
-    const found = findNotes(runtime.store, { tenants, ...page, ...Object.fromEntries(named) })
+    const found = findNotes(parts.runtime.store, { ...part, ...Object.fromEntries(named) })
     return {
       notes: found.map(toNoteRow),
-      ...(found.length === page.limit && { next: writeCursor(found, page.before) }),
+      ...(found.length === part.limit && { next: writeCursor(found, part.before) }),
     }
   },
 })

@@ -12,6 +12,13 @@ const counts = {
   open: { type: 'integer', description: 'Those that run, or wait for a person.' },
 } as const
 
+/** What runs of agents cost. */
+const spend = {
+  runs: count,
+  tokens: count,
+  cost: { type: 'number', description: 'In the currency of prices.json.' },
+} as const
+
 /** What happened within a time, in numbers. */
 export const overview = {
   type: 'object',
@@ -32,8 +39,16 @@ export const overview = {
       description: 'The same time in parts of one length.',
       items: {
         type: 'object',
-        properties: { at: count, ...counts },
-        required: ['at', 'calls', 'ok', 'denied', 'failed', 'aborted', 'open'],
+        properties: {
+          at: count,
+          ...counts,
+          waited: {
+            type: 'integer',
+            description: 'Questions that waited for a person then. Absent of what is more than a day ago.',
+          },
+          ...spend,
+        },
+        required: ['at', 'calls', 'ok', 'denied', 'failed', 'aborted', 'open', 'runs', 'tokens', 'cost'],
       },
     },
     tools: {
@@ -67,11 +82,13 @@ export const overview = {
       type: 'object',
       description: 'What the runs of agents that began in that time cost so far.',
       properties: {
-        runs: count,
-        tokens: count,
-        cost: { type: 'number', description: 'In the currency of prices.json.' },
+        ...spend,
+        isWhole: {
+          type: 'boolean',
+          description: 'Whether all of these runs are counted: of each tenant, the newest 500 are.',
+        },
       },
-      required: ['runs', 'tokens', 'cost'],
+      required: ['runs', 'tokens', 'cost', 'isWhole'],
     },
   },
   required: ['since', 'until', 'isWhole', 'counts', 'times', 'tools', 'approvals', 'spend'],

@@ -1,12 +1,11 @@
-import type { PendingApproval } from '../../contract/pending-approval.ts'
-import type { Runtime } from '../../contract/runtime.ts'
+import type { StoredRun } from '../../contract/agent-run.ts'
 import type { CountedEnds } from '../../contract/store.ts'
 import { findCalls } from '../../evidence/find-calls.ts'
 import { endpoint, type Asked, type Endpoint } from '../base/endpoint.ts'
 import { listRuns } from '../base/list-runs.ts'
 import { readCount } from '../base/read-query.ts'
 import { everyTenant } from '../../contract/mcp/console-login.ts'
-import { mayDo, sees, type Visitor } from '../base/roles.ts'
+import { mayDo, sees } from '../base/roles.ts'
 import { countLately, type CountedPart } from './count-lately.ts'
 import { overview, type Overview } from './overview-row.ts'
 
@@ -31,15 +30,17 @@ const show = endpoint({
     const { parts, isWhole, since } = countAll(asked, { minutes, until })
     const ends = parts.flatMap((part) => part.ends)
     const open = findOpen(asked, since)
+    const runs = listRuns(asked, newest.runs)
+    const waits = toWaits(asked)
     return {
       since,
       until,
       isWhole,
       counts: count(ends, open.length),
-      times: toTimes(parts, open),
+      times: toTimes(parts, { open, runs, waits, until }),
       tools: toTools(ends, open),
-      approvals: toWaits(asked.parts.runtime, asked.visitor, since),
-      spend: toSpend(asked, since),
+      approvals: countWaits(waits, since),
+      spend: toSpend(asked, runs, since),
     }
   },
 })
@@ -120,10 +121,26 @@ function count(ends: readonly CountedEnds[], open: number): Overview['counts'] {
   return { calls: ok + denied + failed + aborted + open, ok, denied, failed, aborted, open }
 }
 
-function toTimes(parts: readonly CountedPart[], open: readonly Open[]): Overview['times'] {
+/** What happens beside ends of calls, of any time. */
+interface Beside {
+  readonly open: readonly Open[]
+  readonly runs: readonly StoredRun[]
+  readonly waits: readonly Wait[]
+  readonly until: number
+}
+
+function toTimes(parts: readonly CountedPart[], { open, runs, waits, until }: Beside): Overview['times'] {
   return parts.map(({ at, ends }, index) => {
     const end = parts[index + 1]?.at ?? Number.POSITIVE_INFINITY
-    return { at, ...count(ends, open.filter((call) => call.at >= at && call.at < end).length) }
+    const isIn = (time: number): boolean => time >= at && time < end
+    return {
+      at,
+      ...count(ends, open.filter((call) => isIn(call.at)).length),
+      ...(at >= until - waitsKnownMs && {
+        waited: waits.filter((wait) => wait.askedAt < end && wait.over >= at).length,
+      }),
+      ...sumUp(runs.filter(({ startedAt }) => isIn(startedAt))),
+    }
   })
 }
 
@@ -142,39 +159,55 @@ function toTools(ends: readonly CountedEnds[], open: readonly Open[]): Overview[
 }
 
 /** What the runs that began in that time cost so far, of those tenants that the visitor sees. */
-function toSpend(asked: Asked, since: number): Overview['spend'] {
-  const found = listRuns(asked, newest.runs).filter(({ startedAt }) => startedAt >= since)
-  const sum = (of: (usage: (typeof found)[number]['usage']) => number): number =>
-    found.reduce((total, { usage }) => total + of(usage), 0)
+function toSpend({ tenants }: Asked, runs: readonly StoredRun[], since: number): Overview['spend'] {
+  const isWhole = tenants.every((tenant) => {
+    const own = runs.filter((run) => run.tenant === tenant)
+    return own.length < newest.runs || own.some(({ startedAt }) => startedAt < since)
+  })
+  return { ...sumUp(runs.filter(({ startedAt }) => startedAt >= since)), isWhole }
+}
+
+function sumUp(runs: readonly StoredRun[]): Omit<Overview['spend'], 'isWhole'> {
+  const sum = (of: (usage: StoredRun['usage']) => number): number =>
+    runs.reduce((total, { usage }) => total + of(usage), 0)
   return {
-    runs: found.length,
+    runs: runs.length,
     tokens: sum(({ inputTokens, outputTokens }) => inputTokens + outputTokens),
     cost: sum(({ cost }) => cost ?? 0),
   }
 }
 
-/** How long persons were waited for. What was used or ran out is known for a day. */
-function toWaits(
-  { approvals }: Pick<Runtime, 'approvals'>,
-  visitor: Visitor,
-  since: number,
-): Overview['approvals'] {
-  const all = approvals.list({ state: 'all' }).filter(({ tenant }) => sees(visitor, tenant))
-  const waits = all.flatMap((each) => waitOf(each, since))
-  const each = waits.map((wait) => [wait, 1] as const)
+/** A question to a person: when it was asked, and until when it waited: `Infinity` if it still does. */
+interface Wait {
+  readonly askedAt: number
+  readonly over: number
+  readonly isAnswered: boolean
+}
+
+/** So long it is known of a question that it was answered, or ran out. */
+const waitsKnownMs = 24 * hour
+
+function toWaits({ visitor, parts: { runtime } }: Asked): readonly Wait[] {
+  const all = runtime.approvals.list({ state: 'all' }).filter(({ tenant }) => sees(visitor, tenant))
+  return all.map(({ state, askedAt, expiresAt, answers }) => {
+    const isAnswered = state !== 'waiting' && state !== 'expired'
+    const answered = isAnswered ? answers.at(-1)?.at : undefined
+    const over = state === 'waiting' ? Number.POSITIVE_INFINITY : (answered ?? expiresAt)
+    return { askedAt, over, isAnswered }
+  })
+}
+
+/** How long persons were waited for. */
+function countWaits(all: readonly Wait[], since: number): Overview['approvals'] {
+  const answered = all.filter(({ isAnswered, over }) => isAnswered && over >= since)
+  const each = answered.map(({ askedAt, over }) => [Math.max(0, over - askedAt), 1] as const)
   const [medianMs, longestMs] = [atShare(each, 0.5), atShare(each, 1)]
   return {
-    waiting: all.filter(({ state }) => state === 'waiting').length,
-    answered: waits.length,
+    waiting: all.filter(({ over }) => over === Number.POSITIVE_INFINITY).length,
+    answered: answered.length,
     ...(medianMs !== undefined && { medianMs }),
     ...(longestMs !== undefined && { longestMs }),
   }
-}
-
-function waitOf({ state, askedAt, answers }: PendingApproval, since: number): readonly number[] {
-  const answered = answers.at(-1)?.at
-  if (state === 'waiting' || answered === undefined || answered < since) return []
-  return [Math.max(0, answered - askedAt)]
 }
 
 /** The smallest value that this share of the values does not pass. Each value comes with how often it is there. */

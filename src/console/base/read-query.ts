@@ -1,7 +1,7 @@
 import { answerProblem } from './answers.ts'
 import { readCursor, type Cursor } from './cursor.ts'
 import { notSeen } from './find-reach.ts'
-import type { Question } from './endpoint.ts'
+import type { Asked, Question } from './endpoint.ts'
 import { everyTenant, type ConsoleRole } from '../../contract/mcp/console-login.ts'
 import { mayDo, sees, usualTenant } from './roles.ts'
 
@@ -28,6 +28,40 @@ export function readPage(
   const before = readCursor(query.get('before'))
   if (before !== undefined) return { limit, before }
   return answerProblem({ status: 400, detail: '"before" is the "next" of the page before.' })
+}
+
+/** What says where a list begins. */
+export const placeQuery = {
+  tenant: 'Only of this tenant.',
+  until: 'Only what was made before then, in milliseconds since the epoch.',
+  record:
+    'Begins at the record with this number in the chain of `tenant`; if that is absent, of the usual one.',
+} as const
+
+/** The part of a list that is asked for: how much, from where on, and of which tenants. */
+export interface Part {
+  readonly tenants: readonly string[]
+  readonly limit: number
+  readonly before: Cursor
+  readonly until?: number
+}
+
+/** Reads a part of a list that has `placeQuery`. */
+export function readPart(asked: Asked, usual: number): Part | Response {
+  const { query } = asked
+  const page = readPage(query, usual)
+  if (page instanceof Response) return page
+  const until = query.has('until') ? Number(query.get('until')) : undefined
+  if (until !== undefined && !Number.isFinite(until))
+    return answerProblem({ status: 400, detail: '"until" is a time in milliseconds since the epoch.' })
+  const timed = { ...page, ...(until !== undefined && { until }) }
+  if (!query.has('tenant') && !query.has('record')) return { ...timed, tenants: asked.tenants }
+  const tenant = readTenant(asked)
+  if (tenant instanceof Response) return tenant
+  const record = readCount(query, { name: 'record', usual: 1, most: Number.MAX_SAFE_INTEGER - 1 })
+  if (record instanceof Response) return record
+  const isFirst = query.has('record') && page.before.size === 0
+  return { ...timed, tenants: [tenant], ...(isFirst && { before: new Map([[tenant, record + 1]]) }) }
 }
 
 /** A tenant that the visitor sees: the one that the query names, else their usual one. */

@@ -17,9 +17,14 @@ export function meetsScope({ tenant, actor, server, tools }: StopScope, about: S
   return (
     (tenant === undefined || tenant === about.tenant) &&
     (actor === undefined || actor === about.actor) &&
-    (server === undefined || about.source === `mcp.${toSegment(server, 64)}`) &&
+    (server === undefined || isOfServer(about, `mcp.${toSegment(server, 64)}`)) &&
     (tools === undefined || (about.tool !== undefined && matchPattern(tools, about.tool)))
   )
+}
+
+/** A tool that an agent has from a server itself comes from no source of that name here, and is named as that of one. */
+function isOfServer({ source, tool }: Stoppable, name: string): boolean {
+  return source === name || tool?.startsWith(`${name}.`) === true
 }
 
 /** What a scope means, in words. */

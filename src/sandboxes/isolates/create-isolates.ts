@@ -2,11 +2,12 @@ import type { Worker } from 'node:worker_threads'
 import type {
   IsolatedProgram,
   Isolates,
+  ProgramCall,
   ProgramReply,
   ProgramState,
   RunningProgram,
 } from '../../contract/services/isolates.ts'
-import type { FromThread, ThreadReady, ToThread } from './messages.ts'
+import { leavesWhole, type FromThread, type ThreadReady, type ToThread } from './messages.ts'
 import { startThread } from '../../kit/start-thread.ts'
 
 /** Threads that are kept for the next program of their tenant. */
@@ -26,6 +27,14 @@ interface Thread {
   isReady: boolean
   /** Why it can run none any more. */
   broken: Error | undefined
+  /** Who waits for what it says. */
+  asking: Asking | undefined
+}
+
+interface Asking {
+  hears(said: FromThread | ThreadReady): void
+  /** It will say nothing any more. */
+  loses(error: Error): void
 }
 
 /** Runs programs in threads, each in an engine of its own. The first program starts the first thread. */
@@ -46,14 +55,20 @@ export function createIsolates(): Isolates {
     return kept ?? start(tenant)
   }
   const start = (tenant: string): Thread => {
-    const thread: Thread = { worker: startWorker(), tenant, isReady: false, broken: undefined }
+    const worker = startWorker()
+    const thread: Thread = { worker, tenant, isReady: false, broken: undefined, asking: undefined }
     all.add(thread)
     const fail = (error: Error): void => {
       thread.broken ??= error
       drop(thread)
+      thread.asking?.loses(error)
     }
-    thread.worker.on('error', fail)
-    thread.worker.on('exit', () => fail(new Error('The thread of the program ended.')))
+    worker.on('message', (said: FromThread | ThreadReady) => {
+      if (said.type === 'ready') thread.isReady = true
+      thread.asking?.hears(said)
+    })
+    worker.on('error', fail)
+    worker.on('exit', () => fail(new Error('The thread of the program ended.')))
     return thread
   }
   const keep = (thread: Thread): void => {
@@ -98,19 +113,22 @@ function openProgram(program: IsolatedProgram, { signal, take, keep, drop }: Pro
     if (thread !== undefined) finish(thread)
     thread = undefined
   }
+  const onAbort = (): void => thread?.asking?.loses(new Error('The program was ended.'))
+  signal.addEventListener('abort', onAbort)
   return {
     async next(replies?: readonly ProgramReply[]): Promise<ProgramState> {
       signal.throwIfAborted()
       thread ??= take()
       const message: ToThread =
-        replies === undefined ? { type: 'start', program } : { type: 'replies', replies }
+        replies === undefined
+          ? { type: 'start', program }
+          : { type: 'replies', replies: JSON.stringify(replies) }
       try {
-        const { computedMs, ...state } = await ask(thread, message, { signal, leftMs: leftMs + graceMs })
+        const { computedMs, ...state } = await ask(thread, message, leftMs + graceMs)
         leftMs = program.bounds.computeMs - computedMs
-        if (state.type === 'calls') return state
+        if (state.type === 'calls') return { type: 'calls', calls: readCalls(state.calls) }
         // What broke its engine, or filled it, leaves a thread that no program gets any more.
-        const isWhole = state.type === 'ended' || state.fault === 'thrown' || state.fault === 'syntax'
-        end(isWhole ? keep : drop)
+        end(leavesWhole(state) ? keep : drop)
         return state
       } catch (error) {
         end(drop)
@@ -118,39 +136,46 @@ function openProgram(program: IsolatedProgram, { signal, take, keep, drop }: Pro
         return toFailed(error, program)
       }
     },
-    close: () => end(drop),
+    close() {
+      signal.removeEventListener('abort', onAbort)
+      end(drop)
+    },
   }
 }
 
+function readCalls(text: string): ProgramCall[] {
+  // The prelude put it together.
+  const pairs: [name: string, input: string][] = JSON.parse(text)
+  return pairs.map(([name, input]) => ({ name, input }))
+}
+
 /** Says this to a thread, and waits for what it says, no longer than so many milliseconds from when it can listen. */
-function ask(
-  thread: Thread,
-  message: ToThread,
-  { signal, leftMs }: { signal: AbortSignal; leftMs: number },
-): Promise<FromThread> {
-  const { worker, broken } = thread
-  if (broken !== undefined) return Promise.reject(broken)
+function ask(thread: Thread, message: ToThread, leftMs: number): Promise<FromThread> {
+  if (thread.broken !== undefined) return Promise.reject(thread.broken)
   return new Promise((resolve, reject) => {
-    const tooLong = (): void => settle(() => reject(new TooLong()))
+    const loses = (error: Error): void => {
+      settle()
+      reject(error)
+    }
+    const tooLong = (): void => loses(new TooLong())
     let timer = setTimeout(tooLong, thread.isReady ? leftMs : startMs)
-    const onMessage = (said: FromThread | ThreadReady): void => {
-      if (said.type !== 'ready') return settle(() => resolve(said))
-      thread.isReady = true
+    const settle = (): void => {
       clearTimeout(timer)
-      timer = setTimeout(tooLong, leftMs)
+      thread.asking = undefined
     }
-    const onError = (error: Error): void => settle(() => reject(error))
-    const onExit = (): void => settle(() => reject(new Error('The thread of the program ended.')))
-    const onAbort = (): void => settle(() => reject(new Error('The program was ended.')))
-    const settle = (finish: () => void): void => {
-      clearTimeout(timer)
-      worker.off('message', onMessage).off('error', onError).off('exit', onExit)
-      signal.removeEventListener('abort', onAbort)
-      finish()
+    thread.asking = {
+      loses,
+      hears(said) {
+        clearTimeout(timer)
+        if (said.type === 'ready') {
+          timer = setTimeout(tooLong, leftMs)
+          return
+        }
+        settle()
+        resolve(said)
+      },
     }
-    worker.on('message', onMessage).on('error', onError).on('exit', onExit)
-    signal.addEventListener('abort', onAbort)
-    worker.postMessage(message)
+    thread.worker.postMessage(message)
   })
 }
 

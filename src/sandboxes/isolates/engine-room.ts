@@ -4,50 +4,45 @@ import type {
   QuickJSRuntime,
   QuickJSWASMModule,
 } from 'quickjs-emscripten-core'
-import type {
-  IsolatedProgram,
-  ProgramFault,
-  ProgramReply,
-  ProgramState,
-} from '../../contract/services/isolates.ts'
-import type { FromThread } from './messages.ts'
+import type { IsolatedProgram, ProgramFault } from '../../contract/services/isolates.ts'
+import type { FromThread, ThreadState } from './messages.ts'
 import { isBroken } from './load-engine.ts'
+import { takeImage, type MemoryImage } from './memory-image.ts'
 import { prelude } from './prelude.ts'
 import { toJavaScript } from './to-javascript.ts'
 
-/** An engine that is ready for one program. */
+/** An engine that is ready for a program. */
 export interface ReadyEngine {
   readonly runtime: QuickJSRuntime
   readonly context: QuickJSContext
   /** The function that the prelude is. */
   readonly build: QuickJSHandle
+  /** What its memory is before a program: that of the next one, too. */
+  readonly image: MemoryImage
 }
 
-/** Makes a context in an engine, which no other program gets. */
+/** Makes a context in an engine, in which no program has run. */
 export function readyEngine(engine: QuickJSWASMModule): ReadyEngine {
   const runtime = engine.newRuntime()
   runtime.setMaxStackSize(stackBytes)
+  // That there is a handler is part of the image; each program sets its own.
+  runtime.setInterruptHandler(() => false)
   const context = runtime.newContext()
-  return {
-    runtime,
-    context,
-    build: context.unwrapResult(context.evalCode(prelude, 'prelude.js', { strict: true })),
-  }
+  const build = context.unwrapResult(context.evalCode(prelude, 'prelude.js', { strict: true }))
+  return { runtime, context, build, image: takeImage(engine.getWasmMemory()) }
 }
 
 /** A context of an engine, and the functions of its prelude. */
-interface Room extends Omit<ReadyEngine, 'build'> {
+interface Room extends Pick<ReadyEngine, 'runtime' | 'context'> {
   readonly start: QuickJSHandle
   readonly settle: QuickJSHandle
   readonly take: QuickJSHandle
+  readonly finish: QuickJSHandle
   readonly tell: QuickJSHandle
 }
 
-/** What the prelude has to tell. */
-interface News {
-  readonly calls: readonly (readonly [name: string, input: string])[]
-  /** Calls that were made so far. */
-  readonly made: number
+/** What the prelude says of a program that goes no further. */
+interface End {
   readonly end: {
     readonly value?: string
     readonly tooLong?: number
@@ -67,13 +62,10 @@ interface Fault {
 /** Bytes of the stack of a program. */
 const stackBytes = 256 * 1024
 
-/** One program in an engine of its own. */
+/** One program in an engine, which has no other one meanwhile. */
 export class EngineRoom {
   readonly #program: IsolatedProgram
   readonly #room: Room
-  /** The first of the calls that were handed out and not answered, and how many were made. */
-  #firstOpen = 0
-  #made = 0
   #fault: Fault | undefined
   #computedMs = 0
   #deadline = Number.POSITIVE_INFINITY
@@ -101,12 +93,11 @@ export class EngineRoom {
     })
   }
 
-  /** Hands in what its calls returned, and runs it on. */
-  settle(replies: readonly ProgramReply[]): FromThread {
-    const answered = replies.map((reply, index) => ({ id: this.#firstOpen + index, ...reply }))
+  /** Hands in what its calls returned, in their order, as JSON text, and runs it on. */
+  settle(replies: string): FromThread {
     return this.#compute(() => {
       const { context, settle } = this.#room
-      const json = context.newString(JSON.stringify(answered))
+      const json = context.newString(replies)
       const settled = context.callFunction(settle, context.undefined, json)
       json.dispose()
       this.#dispose(settled)
@@ -116,7 +107,7 @@ export class EngineRoom {
   #compute(work: () => void): FromThread {
     const begun = performance.now()
     this.#deadline = begun + this.#program.bounds.computeMs - this.#computedMs
-    let said: ProgramState
+    let said: ThreadState
     try {
       work()
       this.#drain()
@@ -143,14 +134,11 @@ export class EngineRoom {
     this.#fault ??= fault
   }
 
-  #report(): ProgramState {
+  #report(): ThreadState {
     if (this.#fault !== undefined) return this.#toFailed(this.#fault)
-    const { calls, made, end, printed, unprinted }: News = JSON.parse(this.#ask(this.#room.take))
-    if (calls.length > 0) {
-      this.#firstOpen = this.#made
-      this.#made = made
-      return { type: 'calls', calls: calls.map(([name, input]) => ({ name, input })) }
-    }
+    const calls = this.#ask(this.#room.take)
+    if (calls !== '') return { type: 'calls', calls }
+    const { end, printed, unprinted }: End = JSON.parse(this.#ask(this.#room.finish))
     if (end === null) return this.#toFailed(stuck)
     if (end.thrown !== undefined) return this.#toFailed(toThrown(end.thrown))
     if (end.tooLong !== undefined) return this.#toFailed(this.#tooLarge(end.tooLong))
@@ -158,7 +146,7 @@ export class EngineRoom {
     return { type: 'ended', ...(end.value !== undefined && { value: end.value }), printed: printed + more }
   }
 
-  #toFailed(fault: Fault): ProgramState {
+  #toFailed(fault: Fault): ThreadState {
     const { line } = fault
     // What is missing at the end is told of the line that is put behind the program.
     const last = this.#program.code.split('\n').length
@@ -233,7 +221,7 @@ export class EngineRoom {
     return toFault(textOf(name), textOf(message), textOf(stack))
   }
 
-  #furnish(context: QuickJSContext, build: QuickJSHandle): Pick<Room, 'start' | 'settle' | 'take' | 'tell'> {
+  #furnish(context: QuickJSContext, build: QuickJSHandle): Omit<Room, 'runtime' | 'context'> {
     const { at: now, seed, bounds } = this.#program
     const given = {
       now,
@@ -246,8 +234,14 @@ export class EngineRoom {
     const json = context.newString(JSON.stringify(given))
     const built = context.unwrapResult(context.callFunction(build, context.undefined, json))
     const part = (name: string): QuickJSHandle => context.getProp(built, name)
-    const parts = { start: part('start'), settle: part('settle'), take: part('take'), tell: part('tell') }
-    for (const each of [json, build, built]) each.dispose()
+    const parts = {
+      start: part('start'),
+      settle: part('settle'),
+      take: part('take'),
+      finish: part('finish'),
+      tell: part('tell'),
+    }
+    for (const each of [json, built]) each.dispose()
     return parts
   }
 }

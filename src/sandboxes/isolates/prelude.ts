@@ -1,7 +1,7 @@
 /**
  * What stands in an isolate before its program does, as the text of an expression: a function that takes the clock, the seed and the bounds as JSON
- * text, and returns what starts the program, what settles its calls, and what takes the news of it. Everything that it uses later it takes at its
- * start, so that a program that changes built-in objects changes its own world alone. News are JSON text that is put together here: what stands in
+ * text, and returns what starts the program, what settles its calls, what takes those that it made, and what says how it ended. Everything that it uses later it takes at its
+ * start, so that a program that changes built-in objects changes its own world alone. What they return is JSON text that is put together here: what stands in
  * it, no setter and no `toJSON` of the program sees.
  */
 export const prelude = String.raw`(given) => {
@@ -51,26 +51,28 @@ export const prelude = String.raw`(given) => {
 
   // Without a prototype, so that nothing a program puts there is found.
   const open = { __proto__: null }
-  let made = 0, calls = '', printed = '', unprinted = 0, end = ''
-  const toolCall = (name) => (input = {}) => new PlainPromise((resolve, reject) => {
-    const json = stringify(input)
-    if (json === undefined) throw new TypeError('The input of a tool is an object, such as { path: "notes.md" }.')
+  let made = 0, answered = 0, calls = '', printed = '', unprinted = 0, end = ''
+  const toolCall = (name) => (input = {}) => {
     const { stack } = new PlainError('')
-    if (made >= mostCalls)
-      return reject(new ToolError({
-        code: 'QUOTA.BUDGET_EXCEEDED',
-        reason: 'program_calls',
-        message: 'A program may make ' + mostCalls + ' calls, and this one has. Return what it found, and go on in another program.',
-      }, stack))
-    if (json.length > mostInput)
-      return reject(new ToolError({
-        code: 'SCHEMA.VALIDATION_FAILED',
-        reason: 'input_too_large',
-        message: 'The input of "' + slice(name, 200) + '" has ' + json.length + ' characters as JSON, and a program hands over ' + mostInput + ' at most.',
-      }, stack))
-    calls += (calls === '' ? '' : ',') + '[' + stringify(slice(name, 300)) + ',' + stringify(json) + ']'
-    open[made++] = { __proto__: null, resolve, reject, stack }
-  })
+    return new PlainPromise((resolve, reject) => {
+      const json = stringify(input)
+      if (json === undefined) throw new TypeError('The input of a tool is an object, such as { path: "notes.md" }.')
+      if (made >= mostCalls)
+        return reject(new ToolError({
+          code: 'QUOTA.BUDGET_EXCEEDED',
+          reason: 'program_calls',
+          message: 'A program may make ' + mostCalls + ' calls, and this one has. Return what it found, and go on in another program.',
+        }, stack))
+      if (json.length > mostInput)
+        return reject(new ToolError({
+          code: 'SCHEMA.VALIDATION_FAILED',
+          reason: 'input_too_large',
+          message: 'The input of "' + slice(name, 200) + '" has ' + json.length + ' characters as JSON, and a program hands over ' + mostInput + ' at most.',
+        }, stack))
+      calls += (calls === '' ? '[' : ',') + '[' + stringify(slice(name, 300)) + ',' + stringify(json) + ']'
+      open[made++] = { __proto__: null, resolve, reject, stack }
+    })
+  }
   replaced(globalThis, 'tools', new PlainProxy(freeze({ __proto__: null }), {
     __proto__: null,
     get: (_, name) => (typeof name === 'string' && name !== 'then' ? toolCall(name) : undefined),
@@ -124,19 +126,20 @@ export const prelude = String.raw`(given) => {
   const settle = (json) => {
     const replies = parse(json)
     for (let index = 0; index < replies.length; index++) {
-      const { id, ok, value, error } = replies[index]
-      const { resolve, reject, stack } = open[id]
-      delete open[id]
+      const { ok, value, error } = replies[index]
+      const { resolve, reject, stack } = open[answered]
+      delete open[answered++]
       if (ok) resolve(value)
       else reject(new ToolError(error, stack))
     }
   }
   const take = () => {
-    const news = '{"calls":[' + calls + '],"made":' + made + ',"end":' + (end === '' ? 'null' : end) +
-      ',"printed":' + (end === '' ? '""' : stringify(printed)) + ',"unprinted":' + unprinted + '}'
+    if (calls === '') return ''
+    const news = calls + ']'
     calls = ''
     return news
   }
+  const finish = () => '{"end":' + (end === '' ? 'null' : end) + ',"printed":' + stringify(printed) + ',"unprinted":' + unprinted + '}'
   const tell = () => stringify(printed)
-  return { __proto__: null, start, settle, take, tell }
+  return { __proto__: null, start, settle, take, finish, tell }
 }`

@@ -4,16 +4,17 @@ import { matchPattern } from '../../kit/match/match-pattern.ts'
 import { readRecord } from '../../kit/result/read-record.ts'
 
 /** Whether a record has what a query asks of its text. Nothing is read for a query that asks nothing of it. */
-export function textFilter({ tool, actor, outcome, since }: RecordQuery): (record: StoredRecord) => boolean {
-  if (tool === undefined && actor === undefined && outcome === undefined && since === undefined)
-    return () => true
+export function textFilter(query: RecordQuery): (record: StoredRecord) => boolean {
+  const { tool, actor, outcome, since, until } = query
+  if ([tool, actor, outcome, since, until].every((each) => each === undefined)) return () => true
   return ({ text }) => {
     const record: object & { at: number; tool?: string; actor?: string; outcome?: string } = readRecord(text)
     return (
       (tool === undefined || (record.tool !== undefined && matchPattern(tool, record.tool))) &&
       (actor === undefined || record.actor === actor) &&
       (outcome === undefined || record.outcome === outcome) &&
-      (since === undefined || record.at >= since)
+      (since === undefined || record.at >= since) &&
+      (until === undefined || record.at < until)
     )
   }
 }

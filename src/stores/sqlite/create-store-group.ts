@@ -12,6 +12,8 @@ export function createStoreGroup(parts: StoreParts): GroupCommit {
   const settleKeys = (entries: readonly PreparedEntry[], begun: boolean): void => {
     for (const { record } of entries) if (record.kind === 'begin') keys.settle(record.call, begun)
   }
+  /** How many calls are at work beside the one that was written last. */
+  let others = 0
   return createGroupCommit({
     write(appends) {
       const entries = appends.flatMap((one) => one.entries)
@@ -20,12 +22,15 @@ export function createStoreGroup(parts: StoreParts): GroupCommit {
       condition.check()
       log.check()
       let committed: (() => void) | undefined
+      const openBefore = ledger.countOpen()
       ledger.write(entries, () => (committed = changing.write(changes)))
+      others = Math.min(openBefore, ledger.countOpen())
       committed?.()
       condition.worked()
       upkeep.wrote()
     },
-    sync: () => log.sync(),
+    // With another call at work, its messages come in meanwhile.
+    sync: (isAlone) => log.sync(isAlone && others === 0),
     hitsAll: (error) => hitsWholeFile(error) || error instanceof Tampered,
     kept: (entries) => settleKeys(entries, true),
     lost(entries, error) {

@@ -27,8 +27,8 @@ interface Waiting extends Append {
 /** How a group is written, and what its failures mean. */
 export interface GroupWriting {
   write: (appends: readonly Append[]) => void
-  /** Takes to the disk what was written. */
-  sync: () => Promise<void>
+  /** Takes to the disk what was written: when it resolves, or at once if it returns nothing. `isAlone` says that one append waits for it. */
+  sync: (isAlone: boolean) => Promise<void> | undefined
   /** Whether a failure to write would hit every append of the group alike, such as a full disk. */
   hitsAll: (error: unknown) => boolean
   /** Told for each append that is on the disk. */
@@ -74,7 +74,12 @@ export function createGroupCommit({ write, sync, hitsAll, kept, lost }: GroupWri
     else if (waiting.some(isEarly)) early ??= setImmediate(writeWaiting)
   }
   const start = (group: readonly Waiting[]): void => {
-    syncing = syncGroup(group).finally(() => {
+    const isOwed = owed
+    owed = false
+    if (!isOwed && !group.some(isSomething)) return group.forEach(answer)
+    const took = () => group.forEach(answer)
+    const failed = (error: unknown) => reject(group, error)
+    syncing = settle(() => sync(group.length === 1), took, failed)?.finally(() => {
       syncing = undefined
       schedule()
     })
@@ -86,16 +91,6 @@ export function createGroupCommit({ write, sync, hitsAll, kept, lost }: GroupWri
     written = []
     // What was answered early waits for what comes next.
     if (group.length > 0) start(group)
-  }
-  const syncGroup = async (group: readonly Waiting[]): Promise<void> => {
-    const isOwed = owed
-    try {
-      owed = false
-      if (isOwed || group.some(isSomething)) await sync()
-    } catch (error) {
-      return reject(group, error)
-    }
-    for (const one of group) answer(one)
   }
   return {
     append(entries, changes) {
@@ -118,6 +113,24 @@ export function createGroupCommit({ write, sync, hitsAll, kept, lost }: GroupWri
       }
     },
   }
+}
+
+/** Tells one of two how work came to its end. A promise only if that is later. */
+function settle(
+  work: () => Promise<void> | undefined,
+  took: () => void,
+  failed: (error: unknown) => void,
+): Promise<void> | undefined {
+  let later: Promise<void> | undefined
+  try {
+    later = work()
+  } catch (error) {
+    failed(error)
+    return undefined
+  }
+  if (later !== undefined) return later.then(took, failed)
+  took()
+  return undefined
 }
 
 interface Written extends Pick<GroupWriting, 'write' | 'hitsAll'> {

@@ -8,8 +8,15 @@ import { sampleBegin, sampleEnd } from '../../testing/store-checks/sample-record
 import { createLogSync } from './log-sync.ts'
 import { openSqliteStore } from './open-sqlite-store.ts'
 
-/** What the disk waits for before it takes something, and how often it was asked to. */
-const disk = vi.hoisted(() => ({ held: [] as (() => void)[], holds: false, fails: false, syncs: 0 }))
+/** What the disk waits for before it takes something, how often it was asked to, and how long it makes this process wait. */
+const disk = vi.hoisted(() => ({
+  held: [] as (() => void)[],
+  holds: false,
+  fails: false,
+  syncs: 0,
+  inPlace: 0,
+  takesMs: 0,
+}))
 
 vi.mock('node:fs', async (original: () => Promise<typeof fs>) => {
   const real = await original()
@@ -20,7 +27,14 @@ vi.mock('node:fs', async (original: () => Promise<typeof fs>) => {
     if (disk.holds) disk.held.push(sync)
     else sync()
   }
-  return { ...real, fdatasync }
+  const fdatasyncSync = (descriptor: number): void => {
+    disk.inPlace++
+    const now = performance.now() + disk.takesMs
+    vi.spyOn(performance, 'now').mockReturnValue(now)
+    if (disk.fails) throw Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' })
+    real.fdatasyncSync(descriptor)
+  }
+  return { ...real, fdatasync, fdatasyncSync }
 })
 
 function makeFolder(): string {
@@ -30,7 +44,7 @@ function makeFolder(): string {
 }
 
 async function openStore() {
-  Object.assign(disk, { held: [], holds: false, fails: false, syncs: 0 })
+  Object.assign(disk, { held: [], holds: false, fails: false, syncs: 0, inPlace: 0, takesMs: 0 })
   const path = join(makeFolder(), 'store.db')
   const store = await openSqliteStore({ path })
   onTestFinished(() => store.close())
@@ -62,6 +76,45 @@ test('an append is answered once the disk has it, and what comes meanwhile goes 
   disk.held.shift()?.()
   await Promise.all([...others, nothing])
   expect([answered, disk.syncs]).toEqual([['b', 'c', 'd', 'nothing'], 3])
+})
+
+/** Calls one at a time, on a disk that needs no time. */
+async function openTrusted(calls: number) {
+  vi.spyOn(performance, 'now').mockReturnValue(0)
+  onTestFinished(() => void vi.restoreAllMocks())
+  const opened = await openStore()
+  const { store } = opened
+  const begin = (call: string) => store.append([sampleBegin(call, { writer: store.writer })])
+  const end = (call: string) => store.append([sampleEnd(call)])
+  const callOnce = async (call: string): Promise<void> => {
+    await begin(call)
+    await end(call)
+  }
+  for (let call = 0; call < calls; call++) await callOnce(`trusted ${call}`)
+  return { begin, end, callOnce }
+}
+
+test('a call at work alone waits in place for a disk that was quick, and behind the loop after one slow sync', async () => {
+  const { callOnce } = await openTrusted(8)
+  expect([disk.syncs, disk.inPlace]).toEqual([16, 0])
+  await callOnce('a')
+  expect([disk.syncs, disk.inPlace]).toEqual([16, 2])
+  disk.takesMs = 1
+  await callOnce('b')
+  await callOnce('c')
+  expect([disk.syncs, disk.inPlace]).toEqual([19, 3])
+})
+
+test('while several calls are at work, the disk is waited for behind the loop, however quick it is', async () => {
+  const { begin, end, callOnce } = await openTrusted(8)
+  await begin('a')
+  expect([disk.syncs, disk.inPlace]).toEqual([16, 1])
+  await callOnce('b')
+  // The end of the last one finds none beside it.
+  await end('a')
+  expect([disk.syncs, disk.inPlace]).toEqual([18, 2])
+  await Promise.all([begin('c'), begin('d')])
+  expect([disk.syncs, disk.inPlace]).toEqual([19, 2])
 })
 
 test('what was appended before a store is closed is on the disk then', async () => {
@@ -153,6 +206,15 @@ test('after a sync that failed, a store takes nothing more, and says why', async
   expect([...again.records({})].map(({ call }) => call)).not.toContain('b')
 })
 
+test('a sync in place that fails loses what it was for, and the store takes nothing more', async () => {
+  const { begin } = await openTrusted(8)
+  disk.fails = true
+  await expect(begin('a')).rejects.toMatchObject({ reason: 'store_failed' })
+  disk.fails = false
+  expect(disk.inPlace).toBe(1)
+  await expect(begin('b')).rejects.toMatchObject({ reason: 'store_failed' })
+})
+
 test('the key of a call whose begin the disk did not take is free, not taken by a call that runs (CALL-4)', async () => {
   const { store } = await openStore()
   const use = { tenant: 'local', tool: 't', key: 'k', inputDigest: 'i', call: 'a', at: 0, windowMs: 10 }
@@ -182,7 +244,7 @@ test('a log that is not a file that can be synced is told of', async () => {
   const log = createLogSync(path)
   onTestFinished(() => log.close())
   log.check()
-  await expect(log.sync()).rejects.toMatchObject({ reason: 'store_failed' })
+  await expect(log.sync(false)).rejects.toMatchObject({ reason: 'store_failed' })
   expect(() => log.check()).toThrow(/EINVAL/)
   expect(() => log.syncNow()).toThrow(/EINVAL/)
 })

@@ -40,6 +40,10 @@ export const queryChecks: Checks = {
     assert.deepEqual(found({ call: 'b', outcome: 'denied' }), ['4 end b'])
     assert.deepEqual(found({ kind: 'begin', since: at(1), session: 'session_1' }), ['2 begin b', '5 begin c'])
     assert.deepEqual(found({ since: at(6) }), [])
+    assert.deepEqual(found({ until: at(0) }), [])
+    assert.deepEqual(found({ until: at(3), newestFirst: true, limit: 1 }), ['3 end a'])
+    assert.deepEqual(found({ kind: 'end', since: at(2), until: at(5) }), ['3 end a', '4 end b'])
+    assert.deepEqual(found({ call: 'c', until: at(5) }), ['5 begin c'])
     const count = (since: number, until: number) =>
       store
         .countEnds({ tenant: 'local', since: at(since), until: at(until) })

@@ -18,12 +18,13 @@ export function readAnswers(request: OriginClient['request'], take: TakeAnswer):
   }
 }
 
-/** It has no body, so that it can be read any number of times. */
-const accepted = new Response(null, { status: 202 })
+/** It has no body, so that it can be read any number of times. The first `Response` of a process loads all of `fetch`, which takes a while. */
+const accept = (): Response => (accepted ??= new Response(null, { status: 202 }))
+let accepted: Response | undefined
 
 async function readWhole(response: Response, take: TakeAnswer): Promise<Response> {
   const text = await response.text()
-  return takes(text, take) ? accepted : new Response(text, response)
+  return takes(text, take) ? accept() : new Response(text, response)
 }
 
 async function readEvents(
@@ -39,7 +40,7 @@ async function readEvents(
     } catch (error) {
       return new Response(restOf(reader, Promise.reject(error)), response)
     }
-    if (read.done) return accepted
+    if (read.done) return accept()
     const left = takeEvents(Buffer.from(read.value), take)
     if (left.length > 0) return new Response(restOf(reader, Promise.resolve(left)), response)
   }

@@ -13,6 +13,8 @@ export interface Ledger {
   write(entries: readonly PreparedEntry[], alongside: () => void): void
   /** Position of the oldest call that this process began and did not end. */
   firstOpen(): number | undefined
+  /** How many calls this process began and did not end. */
+  countOpen(): number
   /** Writes what says nothing new, to find out whether the file takes anything. */
   probe(): void
 }
@@ -97,6 +99,7 @@ export function createLedger({ db, writers, writes, own }: LedgerOptions): Ledge
       for (const entry of entries) if (entry.record.kind === 'end') open.delete(entry.call)
     },
     firstOpen,
+    countOpen: () => open.size,
     probe: () => writers.write(moveFirstOpen),
   }
 }

@@ -30,12 +30,12 @@ function countSummary(
   { since, until }: EndsQuery,
   count: Count,
 ): void {
-  const { shapes, shapeOf, took, made, from } = summary
+  const { shapes, shapeOf, took } = summary
   const start = startOf(after)
   /** By shape and duration. */
   const calls = new Map<number, number>()
-  for (const place of createFinder({ kind: 'end', since }).find(summary, after - start, before - 1 - start)) {
-    if ((made[place] ?? 0) >= until - from) continue
+  const ends = createFinder({ kind: 'end', since, until })
+  for (const place of ends.find(summary, after - start, before - 1 - start)) {
     const key = (shapeOf[place] ?? 0) * 2 ** 16 + (took[place] ?? 0)
     calls.set(key, (calls.get(key) ?? 0) + 1)
   }

@@ -91,8 +91,8 @@ function* readTenant(
   }
 }
 
-function asksOfPlaceOnly({ session, kind, tool, actor, outcome, since }: RecordQuery): boolean {
-  return [session, kind, tool, actor, outcome, since].every((each) => each === undefined)
+function asksOfPlaceOnly({ session, kind, tool, actor, outcome, since, until }: RecordQuery): boolean {
+  return [session, kind, tool, actor, outcome, since, until].every((each) => each === undefined)
 }
 
 /** Where the records of a stretch are that a query asks for. */

@@ -25,6 +25,7 @@ export function toConditions(query: RecordQuery): Conditions {
   ask('actor', `${member('actor')} =`, query.actor)
   ask('outcome', `${member('outcome')} =`, query.outcome)
   ask('since', `${member('at')} >=`, query.since)
+  ask('until', `${member('at')} <`, query.until)
   return { where, values }
 }
 

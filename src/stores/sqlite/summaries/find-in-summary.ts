@@ -22,12 +22,14 @@ export function createFinder(query: RecordQuery): Finder {
       const fitting = shapes.map(fits)
       if ((session !== undefined && ofSession < 0) || !fitting.includes(true)) return []
       const earliest = query.since === undefined ? undefined : query.since - summary.from
+      const latest = query.until === undefined ? undefined : query.until - summary.from
       const found: number[] = []
       for (let place = from; place < to; place++)
         if (
           (ofSession < 0 || sessionOf[place] === ofSession) &&
           fitting[shapeOf[place] ?? 0] === true &&
-          (earliest === undefined || (made[place] ?? 0) >= earliest)
+          (earliest === undefined || (made[place] ?? 0) >= earliest) &&
+          (latest === undefined || (made[place] ?? 0) < latest)
         )
           found.push(place)
       return found
