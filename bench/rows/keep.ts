@@ -1,12 +1,18 @@
 // Prints how long verification takes for each record, and how much the store grows with each call, with everything on that a policy
-// can have and signed. With `keyed` as argument each call has an idempotency key of its own as well.
+// can have and signed: calls come in bursts, and what is no longer new is packed between them. With `keyed` as argument each call has an
+// idempotency key of its own as well.
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { governed } from '../handrail/governance.ts'
 import { loadEvidence, loadHandrail, makeDirectory } from '../handrail/load.ts'
 import { inFlight } from '../harness/contender.ts'
 
 const calls = 20_000
+const burst = 2_000
+/** So many records are not packed yet, or stay as they are. */
+const newest = 1_200
 const keyed = process.argv[2] === 'keyed'
 
 const { createRuntime, defineTool } = await loadHandrail()
@@ -40,12 +46,23 @@ const runtime = await createRuntime({
 await runtime.consents.give({ tenant: 'tenant0', tool: 'bench.echo', givenBy: 'bench' })
 const session = runtime.session({ tenant: 'tenant0' })
 let n = 0
-await inFlight(32, calls, async () => {
+const call = async (): Promise<void> => {
   const number = n++
   const key = keyed ? { idempotencyKey: `order-${number}` } : {}
   const { ok, error } = await session.call('bench.echo', { n: number, text }, key)
   if (!ok) throw new Error(`a call gives ${JSON.stringify(error)}`)
-})
+}
+const file = new DatabaseSync(path, { readOnly: true })
+const left = file.prepare('SELECT count(*) AS count FROM records WHERE packed IS NULL')
+while (n < calls) {
+  await inFlight(32, burst, call)
+  const until = performance.now() + 60_000
+  while (Number(left.get()?.['count']) > newest) {
+    if (performance.now() > until) throw new Error('the records of a minute ago are not packed')
+    await sleep(50)
+  }
+}
+file.close()
 await session.close()
 const keys = openKeyFiles(signing.dir)
 const verifyUs: number[] = []

@@ -207,4 +207,15 @@ export const migrations: readonly Migration[] = [
       .addColumn('value', types.bytes, (column) => column.notNull())
       .addPrimaryKeyConstraint('summaries_primary', ['tenant', 'number']),
   ],
+  (schema, types) => [
+    // What is no longer new is packed. What the indexes need stays in the rows of the records.
+    schema.alterTable('records').addColumn('packed', 'integer'),
+    schema
+      .createTable('packs')
+      .addColumn('tenant', 'text', (column) => column.notNull())
+      .addColumn('number', 'bigint', (column) => column.notNull())
+      .addColumn('hashes', types.bytes, (column) => column.notNull())
+      .addColumn('value', types.bytes, (column) => column.notNull())
+      .addPrimaryKeyConstraint('packs_primary', ['tenant', 'number']),
+  ],
 ]

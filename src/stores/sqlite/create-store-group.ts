@@ -7,7 +7,7 @@ import type { StoreParts } from './store-parts.ts'
 
 /** Groups what callers append into transactions of this store. */
 export function createStoreGroup(parts: StoreParts): GroupCommit {
-  const { condition, log, ledger, keys, summarizing } = parts
+  const { condition, log, ledger, keys, upkeep } = parts
   const changing = createChanging(parts)
   const settleKeys = (entries: readonly PreparedEntry[], begun: boolean): void => {
     for (const { record } of entries) if (record.kind === 'begin') keys.settle(record.call, begun)
@@ -27,7 +27,7 @@ export function createStoreGroup(parts: StoreParts): GroupCommit {
       others = Math.min(openBefore, ledger.countOpen())
       committed?.()
       condition.worked()
-      summarizing.wrote()
+      upkeep.wrote()
     },
     // With another call at work, its messages come in meanwhile.
     sync: (isAlone) => log.sync(isAlone && others === 0),

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { KeyClaim, KeyHeld, KeyResolution, KeyUse } from '../../contract/store.ts'
 import { digest } from '../../kit/json/digest.ts'
+import { recordBody, recordText } from './packs/record-sql.ts'
 import { createSealedTable, sealedTables, type Row } from './seals/sealed-table.ts'
 import type { SealedWrites } from './seals/sealed-writes.ts'
 import type { Writers } from './base/writers.ts'
@@ -102,11 +103,13 @@ export function createKeys({ db, writers, writes, own }: KeysOptions): Keys {
 /** Finds out what became of a call that took a key: `claimed` means that the key is free. */
 function createClaimFinder(db: DatabaseSync, writers: Writers): (row: ClaimRow, use: KeyUse) => KeyClaim {
   const findEnd = db.prepare(
-    "SELECT body, json_extract(text, '$.outcome') AS outcome, json_extract(text, '$.result') AS digest FROM records " +
+    `SELECT ${recordBody} AS body, json_extract(${recordText}, '$.outcome') AS outcome, ` +
+      `json_extract(${recordText}, '$.result') AS digest FROM records ` +
       "WHERE call = ? AND tenant = ? AND kind = 'end'",
   )
   const findBegin = db.prepare(
-    "SELECT text, body FROM records WHERE call = ? AND tenant = ? AND kind <> 'end' AND kind = 'begin'",
+    `SELECT ${recordText} AS text, ${recordBody} AS body FROM records ` +
+      "WHERE call = ? AND tenant = ? AND kind <> 'end' AND kind = 'begin'",
   )
   return ({ call, writer, expiresAt, result: resolved }, use) => {
     const end = findEnd.get(call, use.tenant)

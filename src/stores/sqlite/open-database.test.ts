@@ -110,6 +110,9 @@ test('has a step for every version of the tables, and never changes a released o
       `where ("session" < 'ses_' or "session" >= 'ses\`')`,
     'create table "summaries" ("tenant" text not null, "number" bigint not null, "bodies" bigint not null, ' +
       '"seal" text not null, "value" blob not null, constraint "summaries_primary" primary key ("tenant", "number"))',
+    'alter table "records" add column "packed" integer',
+    'create table "packs" ("tenant" text not null, "number" bigint not null, "hashes" blob not null, ' +
+      '"value" blob not null, constraint "packs_primary" primary key ("tenant", "number"))',
   ])
 })
 
@@ -159,6 +162,9 @@ test('brings a store of an older Handrail to the newest tables and keeps what is
   await store.close()
 })
 
+/** Takes a store back to before there were packs. */
+const withoutPacks = 'DROP TABLE packs; ALTER TABLE records DROP COLUMN packed'
+
 test('adds documents to a store that has none yet', async () => {
   const path = join(await tempDirectory(), 'store.db')
   const older = await openSqliteStore({ path })
@@ -167,7 +173,7 @@ test('adds documents to a store that has none yet', async () => {
   await older.close()
   const db = new DatabaseSync(path)
   db.exec(
-    'DROP TABLE documents; DROP TABLE fact_changes; DROP INDEX records_session; DROP TABLE summaries; PRAGMA user_version = 4',
+    `DROP TABLE documents; DROP TABLE fact_changes; DROP INDEX records_session; DROP TABLE summaries; ${withoutPacks}; PRAGMA user_version = 4`,
   )
   db.close()
 
@@ -189,7 +195,7 @@ test('brings a store of the version before to the newest tables, where its calls
   const head = older.head('local')
   await older.close()
   const db = new DatabaseSync(path)
-  db.exec('DROP TABLE summaries; PRAGMA user_version = 7')
+  db.exec(`DROP TABLE summaries; ${withoutPacks}; PRAGMA user_version = 7`)
   db.close()
 
   const store = await openSqliteStore({ path })

@@ -5,6 +5,7 @@ import { SetupError } from '../../contract/base/errors.ts'
 import { schemaVersion } from '../schema-version.ts'
 import { applicationId } from './base/application-id.ts'
 import { describeProblem } from './base/sqlite-error.ts'
+import { packsOf } from './packs/packed.ts'
 
 /**
  * Opens a store's file, made readable for its owner only if it is missing, and brings its tables to the newest version.
@@ -15,9 +16,12 @@ export async function openDatabase(path: string, busyTimeoutMs: number): Promise
   try {
     prepareFile(path)
     db = new DatabaseSync(path, { timeout: busyTimeoutMs })
+    // What is moved from a page leaves no copy there, which a prune would not find later.
+    db.exec('PRAGMA secure_delete = FAST')
     await prepareTables(db, path)
     // A commit is on the disk when the log is synced, and that is done behind it.
     db.exec('PRAGMA synchronous = NORMAL')
+    packsOf(db)
     return db
   } catch (error) {
     db?.close()

@@ -125,9 +125,9 @@ function prune(parts: StoreParts, before: Parameters<Store['prune']>[0]): number
   return pruned
 }
 
-function closeParts({ db, condition, summarizing, ledger, budgets, writers, log }: StoreParts): void {
+function closeParts({ db, condition, upkeep, ledger, budgets, writers, log }: StoreParts): void {
   condition.close()
-  summarizing.stop()
+  upkeep.stop()
   try {
     if (condition.readOnly !== undefined) return
     log.check()

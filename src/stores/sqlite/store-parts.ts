@@ -16,7 +16,8 @@ import { createSealer, type Sealer } from './seals/sealer.ts'
 import { adoptStoreKey, readStoreKey, type FoundKey } from './seals/store-key.ts'
 import { hasSums } from './seals/sums.ts'
 import { createSummaries, type Summaries } from './summaries/summaries.ts'
-import { createSummarizing, type Summarizing } from './summaries/summarizing.ts'
+import { createUpkeep, type Upkeep } from './upkeep/create-upkeep.ts'
+import { createPacking } from './upkeep/packing.ts'
 import { watchPlace } from './watch-place.ts'
 
 /** What a store in a file is made of. */
@@ -35,7 +36,7 @@ export interface StoreParts {
   facts: Facts
   documents: Documents
   summaries: Summaries
-  summarizing: Summarizing
+  upkeep: Upkeep
   budgets: Budgets
   log: LogSync
 }
@@ -75,14 +76,16 @@ export function createStoreParts({ db, path, busyTimeoutMs, now, onError }: Open
   const shared = { db, writers, writes, own: writer }
   const ledger = createLedger(shared)
   const log = createLogSync(path)
+  const mayWrite = (): boolean => condition.refusal === undefined && condition.trouble === undefined
   const summaries = createSummaries({
     db,
     sealer: sealing.sealer,
-    mayWrite: () => condition.refusal === undefined && condition.trouble === undefined,
+    mayWrite,
     busyTimeoutMs,
-    onDue: () => summarizing.start(),
+    onDue: () => upkeep.start(),
   })
-  const summarizing = createSummarizing(summaries)
+  const packing = createPacking({ db, busyTimeoutMs, mayWrite })
+  const upkeep = createUpkeep({ makeOne: summaries.makeOne, packOne: packing.packOne })
   return {
     db,
     description,
@@ -97,7 +100,7 @@ export function createStoreParts({ db, path, busyTimeoutMs, now, onError }: Open
     facts: createFacts({ db, writes, condition }),
     documents: createDocuments(db, writes),
     summaries,
-    summarizing,
+    upkeep,
     budgets: createBudgets({ ...shared, now }),
     log,
   }

@@ -5,6 +5,7 @@ import { isFinding, secondFinding } from '../../refusals.ts'
 import type { PreparedEntry } from '../../prepare-entry.ts'
 import type { SealedWrites } from '../seals/sealed-writes.ts'
 import type { Writers } from '../base/writers.ts'
+import { recordText } from '../packs/record-sql.ts'
 
 /** Writes entries to the end of their tenants' chains. */
 export interface Ledger {
@@ -42,7 +43,7 @@ export function createLedger({ db, writers, writes, own }: LedgerOptions): Ledge
   )
   const findingsOf = db.prepare(
     "SELECT count(*) AS findings FROM records WHERE call = ? AND tenant = ? AND kind <> 'end' AND kind = 'note' " +
-      "AND json_extract(text, '$.event') = 'outcome_resolved'",
+      `AND json_extract(${recordText}, '$.event') = 'outcome_resolved'`,
   )
   const nextPosition = db.prepare('SELECT coalesce(max(position), 0) + 1 AS next FROM records')
 

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ReservedUnits } from '../../../contract/evidence.ts'
 import type { Writers } from '../base/writers.ts'
+import { recordText } from '../packs/record-sql.ts'
 
 /**
  * How much of an account the calls have reserved that a process left open when it died, until a recovery has ended and settled them. What
@@ -16,8 +17,8 @@ interface OpenCall {
 /** The open reservations in this file. */
 export function createOpenReservations(db: DatabaseSync, writers: Writers): OpenReservations {
   const find = db.prepare(
-    "SELECT call, json_extract(text, '$.reserved') AS reserved FROM records WHERE position >= ? AND kind = 'begin' " +
-      "AND json_extract(text, '$.writer') = ? AND json_extract(text, '$.reserved') IS NOT NULL",
+    `SELECT call, json_extract(${recordText}, '$.reserved') AS reserved FROM records WHERE position >= ? AND kind = 'begin' ` +
+      `AND json_extract(${recordText}, '$.writer') = ? AND json_extract(${recordText}, '$.reserved') IS NOT NULL`,
   )
   const findEnd = db.prepare("SELECT 1 FROM records WHERE call = ? AND kind = 'end'")
   /** Of processes that are gone: they leave no further call open. */

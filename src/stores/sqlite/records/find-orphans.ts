@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Writers } from '../base/writers.ts'
+import { recordText } from '../packs/record-sql.ts'
 
 /**
  * Calls begun by processes that are gone and never ended. Looks only at records since the oldest one that such a process may
@@ -14,7 +15,7 @@ export function findOrphans(
   if (gone.size === 0) return []
   const open = db
     .prepare(
-      "SELECT tenant, call, json_extract(text, '$.writer') AS writer FROM records AS begun " +
+      `SELECT tenant, call, json_extract(${recordText}, '$.writer') AS writer FROM records AS begun ` +
         "WHERE position >= ? AND kind = 'begin' AND NOT EXISTS (SELECT 1 FROM records AS ended " +
         "WHERE ended.call = begun.call AND ended.tenant = begun.tenant AND ended.kind = 'end') ORDER BY position",
     )

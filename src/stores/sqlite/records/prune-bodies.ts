@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { createFinder } from '../summaries/find-in-summary.ts'
 import { startOf } from '../summaries/summary.ts'
 import type { Readable } from './read-records.ts'
+import { createForgetBodies } from '../packs/forget-bodies.ts'
 import { readTenants } from './read-tenants.ts'
 import { member } from './to-conditions.ts'
 import type { SealedWrites } from '../seals/sealed-writes.ts'
@@ -29,7 +30,7 @@ export function pruneBodies(from: Readable, writes: SealedWrites, options: Prune
   try {
     return tenants.reduce((sum, tenant) => sum + pruneTenant(from, writes, { ...options, tenant }), 0)
   } finally {
-    db.exec('PRAGMA secure_delete = OFF')
+    db.exec('PRAGMA secure_delete = FAST')
   }
 }
 
@@ -53,9 +54,11 @@ function pruneTenant(
   const found = findOld(from, tenant, options)
   const select = selectOld(db, tenant, options)
   const clear = db.prepare('UPDATE records SET body = NULL WHERE tenant = ? AND sequence = ?')
+  const forget = createForgetBodies(db)
   const prune = (page: readonly number[]): number => {
     const old = select(page)
     for (const sequence of old) clear.run(tenant, sequence)
+    forget(tenant, old)
     if (old.length > 0) {
       heads.get(tenant).bodiless += old.length
       heads.write([tenant], sums.generation())

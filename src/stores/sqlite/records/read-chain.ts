@@ -1,17 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { StoredRecord } from '../../../contract/evidence.ts'
 import type { RecordQuery } from '../../../contract/store.ts'
-import { hasOwnSession } from '../../own-session.ts'
-import { recordColumns, toStoredRecord } from './stored-record.ts'
+import { hasOwnSession, isOwnSession } from '../../own-session.ts'
+import { createRowReader, recordColumns } from './stored-record.ts'
 import { toConditions } from './to-conditions.ts'
 
 /** Records are read in pages, so that no statement stays open while the caller does something else. */
 const recordsPerPage = 500
-
-/** Whether a session has an id of its own, and all its records an index. */
-export function isOwnSession(session: string | undefined): session is string {
-  return session !== undefined && !session.startsWith('ses_')
-}
 
 /** The records of one chain that a query asks for, in order. Those that it does not ask for are read too, but those of other sessions than one with an id of its own. */
 export function* readChain(
@@ -19,6 +14,7 @@ export function* readChain(
   query: Omit<RecordQuery, 'call'> & { tenant: string },
 ): IterableIterator<StoredRecord> {
   const { tenant, session, newestFirst } = query
+  const toRecords = createRowReader(db)
   const { where, values } = toConditions(query)
   // Written so, the condition has the index.
   if (isOwnSession(session)) where.push('session = :session', hasOwnSession)
@@ -31,7 +27,7 @@ export function* readChain(
   let { after = 0, before = Number.MAX_SAFE_INTEGER, limit: left = Number.POSITIVE_INFINITY } = query
   while (left > 0) {
     const size = Math.min(left, recordsPerPage)
-    const page = statement.all({ ...values, tenant, after, before, size }).map(toStoredRecord)
+    const page = toRecords(statement.all({ ...values, tenant, after, before, size }))
     yield* page
     left -= page.length
     const last = page.at(-1)

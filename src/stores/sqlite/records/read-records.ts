@@ -4,9 +4,10 @@ import type { RecordQuery } from '../../../contract/store.ts'
 import { createFinder, type Finder } from '../summaries/find-in-summary.ts'
 import type { Stretch, Summaries } from '../summaries/summaries.ts'
 import { startOf, type Summary } from '../summaries/summary.ts'
-import { isOwnSession, readChain } from './read-chain.ts'
+import { isOwnSession } from '../../own-session.ts'
+import { readChain } from './read-chain.ts'
 import { readTenants } from './read-tenants.ts'
-import { recordColumns, toStoredRecord } from './stored-record.ts'
+import { createRowReader, recordColumns } from './stored-record.ts'
 import { toConditions } from './to-conditions.ts'
 
 /** A database whose records are read, and the summaries of them. */
@@ -36,6 +37,7 @@ export function* readRecords(from: Readable, query: RecordQuery): IterableIterat
 /** A call has few records, and no index orders them. */
 function readCall(db: DatabaseSync, query: RecordQuery & { call: string }): StoredRecord[] {
   const { tenant, call, limit = -1, after, before, newestFirst } = query
+  const toRecords = createRowReader(db)
   // Each half of the condition has an index of its own; the plus keeps the planner from taking another one instead.
   const { where, values } = toConditions(query)
   const bounds: [string, SQLInputValue | undefined][] = [
@@ -56,7 +58,7 @@ function readCall(db: DatabaseSync, query: RecordQuery & { call: string }): Stor
       `ORDER BY tenant ${order}, sequence ${order} LIMIT :limit`,
   )
   statement.setReturnArrays(true)
-  return statement.all(named).map(toStoredRecord)
+  return toRecords(statement.all(named))
 }
 
 function* readTenant(
@@ -68,6 +70,7 @@ function* readTenant(
     return
   }
   const finder = createFinder(query)
+  const toRecords = createRowReader(db)
   const read = db.prepare(`SELECT ${recordColumns} FROM records WHERE tenant = ? AND sequence = ?`)
   read.setReturnArrays(true)
   let { limit: left } = query
@@ -79,9 +82,9 @@ function* readTenant(
       }
     else
       for (const sequence of sequencesOf(finder, { summary, after, before }, query)) {
-        const row = read.get(query.tenant, sequence)
-        if (row === undefined) continue
-        yield toStoredRecord(row)
+        const [record] = toRecords(read.all(query.tenant, sequence))
+        if (record === undefined) continue
+        yield record
         if (--left === 0) return
       }
     if (left === 0) return

@@ -1,8 +1,11 @@
+import type { DatabaseSync } from 'node:sqlite'
 import type { StoredRecord } from '../../../contract/evidence.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
+import { packsOf, type PackReader } from '../packs/packed.ts'
+import { stubOf } from '../packs/stub.ts'
 
-/** Columns of a row that `toStoredRecord` reads, in order. */
-export const recordColumns = 'tenant, sequence, text, lower(hex(hash)), body'
+/** Columns of a row that `createRowReader` reads, in order. */
+export const recordColumns = 'tenant, sequence, text, lower(hex(hash)), body, packed'
 
 type Place = Pick<StoredRecord, 'kind' | 'session' | 'call'>
 
@@ -10,9 +13,35 @@ type Place = Pick<StoredRecord, 'kind' | 'session' | 'call'>
 const usualStart =
   /^\{"kind":"(begin|end|note)"(?:,"event":"\w+")?,"tenant":"[^"\\]*","session":"([^"\\]*)","call":"([^"\\]*)",/
 
-/** Reads a row, an array of the columns above. */
+type Row = [string, number, string, string, string | null, (number | null)?]
+
+/** Reads rows, arrays of the columns above that a statement returned just now, and what is in packs. */
+export function createRowReader(db: DatabaseSync): (rows: readonly unknown[]) => StoredRecord[] {
+  const packs = packsOf(db)
+  return (rows) => {
+    let hasLooked = false
+    return rows.map((row) => {
+      if (typeof (row as Row)[5] !== 'number') return toStoredRecord(row)
+      if (!hasLooked) packs.look()
+      hasLooked = true
+      return toUnpacked(row as Row, packs)
+    })
+  }
+}
+
+/** A row whose pack is gone, or is of another record, is returned as it stands: verification reports that it is not what was written. */
+function toUnpacked([tenant, sequence, text, hash, body]: Row, packs: PackReader): StoredRecord {
+  const found = packs.find(tenant, sequence)
+  const record =
+    found && toStoredRecord([tenant, sequence, found.text, found.hash, body === null ? null : found.body])
+  return record !== undefined && stubOf(record) === text
+    ? record
+    : toStoredRecord([tenant, sequence, text, hash, null])
+}
+
+/** Reads a row whose record is in no pack. */
 export function toStoredRecord(row: unknown): StoredRecord {
-  const [tenant, sequence, text, hash, body] = row as [string, number, string, string, string | null]
+  const [tenant, sequence, text, hash, body] = row as Row
   const [, kind, session, call] = usualStart.exec(text) ?? []
   if (kind === undefined || session === undefined || call === undefined)
     return { tenant, sequence, ...parsePlace(text), text, hash, body }

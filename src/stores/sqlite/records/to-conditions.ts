@@ -1,5 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { RecordQuery } from '../../../contract/store.ts'
+import { isOwnSession } from '../../own-session.ts'
+import { recordText } from '../packs/record-sql.ts'
 
 /** What a query asks of each record, in SQL. */
 export interface Conditions {
@@ -17,7 +19,8 @@ export function toConditions(query: RecordQuery): Conditions {
     values[name] = value
   }
   ask('kind', '+kind =', query.kind)
-  ask('session', '+session =', query.session)
+  // Of other sessions, nothing but the text of a record says which it is of.
+  ask('session', isOwnSession(query.session) ? '+session =' : `${member('session')} =`, query.session)
   ask('tool', `${member('tool')} GLOB`, query.tool === undefined ? undefined : toGlob(query.tool))
   ask('actor', `${member('actor')} =`, query.actor)
   ask('outcome', `${member('outcome')} =`, query.outcome)
@@ -27,8 +30,8 @@ export function toConditions(query: RecordQuery): Conditions {
 }
 
 /** A member of a record's text, in SQL. */
-export function member(name: 'tool' | 'actor' | 'outcome' | 'at' | 'durationMs'): string {
-  return `json_extract(text, '$.${name}')`
+export function member(name: 'session' | 'tool' | 'actor' | 'outcome' | 'at' | 'durationMs'): string {
+  return `json_extract(${recordText}, '$.${name}')`
 }
 
 /** In a pattern of Handrail only the star means something else than itself. */

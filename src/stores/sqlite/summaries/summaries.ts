@@ -25,7 +25,7 @@ export interface Summaries {
   /** The stretches of a chain in order, without some of those that have nothing of what is asked. Writes a few summaries that are missing. */
   stretches(look: Look): IterableIterator<Stretch>
   /** Makes one summary that is missing. Returns whether it did. */
-  makeOne(): boolean
+  readonly makeOne: () => boolean
   /** Counts the bodies around these records again, some of which were removed. */
   recount(tenant: string, sequences: readonly number[]): void
 }

@@ -2,6 +2,8 @@ import { hash } from 'node:crypto'
 import { endianness } from 'node:os'
 import type { DatabaseSync } from 'node:sqlite'
 import { sqliteProblem } from '../base/sqlite-error.ts'
+import { packsOf } from '../packs/packed.ts'
+import { recordText } from '../packs/record-sql.ts'
 import type { Sealer } from '../seals/sealer.ts'
 import {
   decodeSummary,
@@ -83,7 +85,7 @@ export function createSummaryTable({ db, sealer, busyTimeoutMs }: SummaryTableOp
       const rows = statements().records.all(tenant, ...placesOf(number))
       if (rows.length < recordsPerSummary) return undefined
       const bodies = rows.filter((row) => row['body'] === 1).length
-      const value = encodeSummary(summarize(rows.map((row) => String(row['text']))))
+      const value = encodeSummary(summarize(rows.map(({ text }) => String(text))))
       return { bodies, value, summary: decodeSummary(value, shapes) }
     },
     keep: put,
@@ -102,13 +104,14 @@ export function createSummaryTable({ db, sealer, busyTimeoutMs }: SummaryTableOp
 }
 
 function prepareStatements(db: DatabaseSync) {
+  packsOf(db)
   const part = 'FROM records INDEXED BY records_sequence WHERE tenant = ? AND sequence > ? AND sequence <= ?'
   return {
     read: db.prepare('SELECT bodies, seal, value FROM summaries WHERE tenant = ? AND number = ?'),
     put: db.prepare(
       'INSERT OR REPLACE INTO summaries (tenant, number, bodies, seal, value) VALUES (?, ?, ?, ?, ?)',
     ),
-    records: db.prepare(`SELECT text, body IS NOT NULL AS body ${part} ORDER BY sequence`),
+    records: db.prepare(`SELECT ${recordText} AS text, body IS NOT NULL AS body ${part} ORDER BY sequence`),
     bodies: db.prepare(`SELECT count(body) AS bodies ${part}`),
     whole: db.prepare(
       `SELECT coalesce(max(sequence), 0) / ${recordsPerSummary} AS whole FROM records WHERE tenant = ?`,
