@@ -49,6 +49,8 @@ export async function bundleInto(dir: string, more: Readonly<Record<string, stri
     // linkedom has one, which runs in the worker of a page only.
     checks: { eval: false },
     plugins: [chunks, asScripts, nameLicenses(join(dir, 'THIRD-PARTY-NOTICES.txt'))],
+    // Names of sources would be a hundredth of the package.
+    experimental: { attachDebugInfo: 'none' },
     // What an older Node cannot read, it could not even refuse.
     transform: { target: 'es2024' },
   })
