@@ -17,6 +17,9 @@ const testFiles = ['src/**/*.test.ts', 'test/**/*.test.ts']
 /** These replace a module of Node's, and so need a process of their own. */
 const alone = ['src/stores/sqlite/log-sync.test.ts']
 
+/** Parts of what is done so often that one process would be the last at it. */
+const longOnly = 'test/**/*.long.test.ts'
+
 export default defineConfig(({ mode }) => {
   const isLong = mode === 'long'
   const include = isLong ? findLong() : testFiles
@@ -51,7 +54,7 @@ export default defineConfig(({ mode }) => {
       // Files share their processes: a new one for each would take longer than most of them.
       isolate: false,
       projects: [
-        { extends: true, test: { name: 'suite', include, exclude: alone } },
+        { extends: true, test: { name: 'suite', include, exclude: isLong ? alone : [...alone, longOnly] } },
         ...(isLong
           ? []
           : [{ extends: true, test: { name: 'alone', include: alone, isolate: true } } as const]),

@@ -23,9 +23,6 @@ export type Part = 1 | 2 | 3 | 4
 /** How many are in a part: ten thousand in all of `npm run test:long`. */
 export const families = rounds({ usual: 30, long: 2_500 })
 
-/** Whether there are other parts than the first. */
-export const isShared = rounds({ usual: 0, long: 1 }) === 1
-
 const reads = ['a.read', 'b.read']
 const writes = ['a.write', 'b.write']
 const names = [...reads, ...writes]

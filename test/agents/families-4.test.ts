@@ -1,7 +1,0 @@
-import { test } from 'vitest'
-import { checkFamilies, families, isShared } from './random-families.ts'
-
-test.runIf(isShared)(
-  `in ${families} random families no agent does what one above it may not, or unasked what that is asked for: part 4 of 4 (AGENT-2, POOL-3, AUTH-4)`,
-  () => checkFamilies(4),
-)
