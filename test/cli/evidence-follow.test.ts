@@ -57,6 +57,8 @@ test('--follow refuses what it cannot show', async () => {
   const place = makePlace()
   for (const [argv, message] of [
     [['--follow', '--outcome', 'running'], '--follow shows calls as they end'],
+    [['--follow', '--until', '1d'], 'leave out --until, or --follow.'],
+    [['--since', '1h', '--until', '1d'], 'give --since a longer time than --until.'],
     [['--follow', '--notes'], 'Notes are of no call: leave out --follow, or --notes.'],
   ] as const) {
     const { code, stderr } = await handrail(place, ['evidence', 'list', ...argv])

@@ -132,6 +132,7 @@ const commands: { readonly [command: string]: readonly string[] } = {
     '--limit N',
     '-f, --follow',
     '--since TIME',
+    '--until TIME',
     '--tool TOOL',
     '--actor ACTOR',
     '--outcome OUTCOME',

@@ -182,6 +182,8 @@ test('calls are found by who made them, by tool, outcome and age, and named by t
   expect(await list('--actor', 'bob')).toMatch(/^[^\n]* ok {7}code\.read_file\n1 call\n$/)
   expect(await list('--tool', '*.write_*', '--outcome', 'denied', '--since', '1h')).toMatch(/\n1 call\n$/)
   expect(await list('--outcome', 'running')).toBe('0 calls\n')
+  expect(await list('--until', '1h')).toBe('0 calls\n')
+  expect(await list('--until', '1ms')).toBe(await list())
   expect(jsonOf(await handrail(place, ['evidence', 'list', '--json', '--limit', '1']))).toMatchObject([
     { actor: 'ann', role: 'main', outcome: 'denied' },
   ])

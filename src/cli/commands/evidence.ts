@@ -27,6 +27,7 @@ export const evidence: CommandGroup = {
             'Goes on: calls of every process on the store, as they end, the oldest first. Ctrl-C ends it. With --json a line each.',
         },
         since: { takes: 'TIME', about: 'Those that began in the last 15m, 12h or 7d, for example.' },
+        until: { takes: 'TIME', about: 'Those that began longer ago than that.' },
         tool: { takes: 'TOOL', about: 'Calls of this tool; "*" stands for any characters.' },
         actor: { takes: 'ACTOR', about: 'Calls of this actor.' },
         outcome: { takes: 'OUTCOME', about: 'ok, failed, denied, aborted, unknown or running.' },
@@ -36,6 +37,7 @@ export const evidence: CommandGroup = {
       examples: [
         'handrail evidence list --limit 5',
         "handrail evidence list --since 1d --outcome denied --tool 'code.*'",
+        'handrail evidence list --since 2d --until 1d',
         "handrail evidence list --follow --tool 'code.*'",
         'handrail evidence list --notes',
       ],

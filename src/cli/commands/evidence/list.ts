@@ -71,20 +71,26 @@ function readWanted(given: CommandLine): Criteria {
   const limit = readLimit(given)
   const [actor, tool] = ['actor', 'tool'].map((name) => readText(given, name))
   const outcome = readChoice(given, 'outcome', outcomes)
-  const ageMs = readDuration(given, 'since')
-  const own = ['actor', 'tool', 'outcome', 'since', 'follow'].find(
+  const [sinceMs, untilMs] = ['since', 'until'].map((name) => readDuration(given, name))
+  const own = ['actor', 'tool', 'outcome', 'since', 'until', 'follow'].find(
     (name) => given.options[name] !== undefined,
   )
   if (given.options['notes'] === true && own !== undefined)
     throw new UsageError(`Notes are of no call: leave out --${own}, or --notes.`)
   if (given.options['follow'] === true && outcome === 'running')
     throw new UsageError('--follow shows calls as they end: leave out --outcome running, or --follow.')
+  if (given.options['follow'] === true && untilMs !== undefined)
+    throw new UsageError('--follow shows calls as they end: leave out --until, or --follow.')
+  if (sinceMs !== undefined && untilMs !== undefined && sinceMs <= untilMs)
+    throw new UsageError('Nothing began between: give --since a longer time than --until.')
+  const now = Date.now()
   return {
     limit,
     ...(actor !== undefined && { actor }),
     ...(tool !== undefined && { tool }),
     ...(outcome !== undefined && { outcome }),
-    ...(ageMs !== undefined && { since: Date.now() - ageMs }),
+    ...(sinceMs !== undefined && { since: now - sinceMs }),
+    ...(untilMs !== undefined && { until: now - untilMs }),
   }
 }
 
