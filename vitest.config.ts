@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { bundleFolder, findInBundle } from './test/support/bundle.ts'
 
 declare module 'vitest' {
@@ -19,6 +20,18 @@ const alone = ['src/stores/sqlite/log-sync.test.ts']
 
 /** Parts of what is done so often that one process would be the last at it. */
 const longOnly = 'test/**/*.long.test.ts'
+
+/** What runs for minutes in `npm run test:long`, so that no worker begins with it when the others are at their end. */
+const longest = /kill|crash|families|cron-times|records|property/
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const [first = [], rest = []] = [true, false].map((isLongest) =>
+      files.filter(({ moduleId }) => longest.test(moduleId.slice(root.length)) === isLongest),
+    )
+    return [...(await super.sort(first)), ...(await super.sort(rest))]
+  }
+}
 
 export default defineConfig(({ mode }) => {
   const isLong = mode === 'long'
@@ -51,6 +64,7 @@ export default defineConfig(({ mode }) => {
         'test/support/be-patient.ts',
         'test/support/same-cases.ts',
       ],
+      sequence: { sequencer: isLong ? LongestFirst : BaseSequencer },
       // Files share their processes: a new one for each would take longer than most of them.
       isolate: false,
       projects: [
