@@ -6,7 +6,7 @@ import { environmentOf } from '../harness/race.ts'
 import { median, named, type Row, type Series, type Settings } from '../harness/report.ts'
 
 const verified = 'verify one record and its signature'
-const grown = 'one call of 200 bytes in and out, everything on, signed, packed when it is no longer new'
+const grown = 'one call of 200 bytes in and out, everything on, signed, packed once it is older'
 const grownKeyed = 'the same with a key, until its window is over'
 
 /** How fast a chain is verified, and how much a call adds to the store. */

@@ -1,5 +1,5 @@
 // Prints how long verification takes for each record, and how much the store grows with each call, with everything on that a policy
-// can have and signed: calls come in bursts, and what is no longer new is packed between them. With `keyed` as argument each call has an
+// can have and signed: calls come in bursts, and older records are packed between them. With `keyed` as argument each call has an
 // idempotency key of its own as well.
 import { statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -88,10 +88,7 @@ function lookThrough(
 ): { found: Placed[]; reached: number } {
   const found: Placed[] = []
   const isRare = wanted.tool !== undefined || wanted.actor !== undefined
-  const end =
-    wanted.until === undefined
-      ? (store.head(tenant)?.sequence ?? 0) + 1
-      : findPlace(store, tenant, wanted.until)
+  const end = findPlace(store, tenant, wanted.until) ?? (store.head(tenant)?.sequence ?? 0) + 1
   const start = Math.min(wanted.before?.get(tenant) ?? top, end)
   const bottom = Math.max(0, start - 1 - most)
   for (let before = start; before > 1;) {

@@ -30,7 +30,7 @@ export function findNotes(store: Store, wanted: WantedNotes): ListedNote[] {
     ...(tool !== undefined && { tool }),
   } as const
   const lists = tenants.map((tenant) => {
-    const place = before?.get(tenant) ?? (until === undefined ? undefined : findPlace(store, tenant, until))
+    const place = before?.get(tenant) ?? findPlace(store, tenant, until)
     const found = store.records({ ...query, tenant, ...(place !== undefined && { before: place }) })
     const notes: ListedNote[] = []
     for (const { text, sequence } of found) {

@@ -208,7 +208,7 @@ export const migrations: readonly Migration[] = [
       .addPrimaryKeyConstraint('summaries_primary', ['tenant', 'number']),
   ],
   (schema, types) => [
-    // What is no longer new is packed. What the indexes need stays in the rows of the records.
+    // Older records are packed. What the indexes need stays in the rows of the records.
     schema.alterTable('records').addColumn('packed', 'integer'),
     schema
       .createTable('packs')

@@ -5,7 +5,7 @@ import { findCallPage, outcomes, type WantedCalls } from '../../evidence/find-ca
 import { readCalls } from '../../evidence/read-calls.ts'
 import { answerProblem } from '../base/answers.ts'
 import { endpoint, type Asked, type Endpoint, type Question } from '../base/endpoint.ts'
-import { mostRows, placeQuery, readPart } from '../base/read-query.ts'
+import { mostRows, placeQuery, readPart, readTime } from '../base/read-query.ts'
 import { sees } from '../base/roles.ts'
 import { callRow, toRow } from './call-row.ts'
 import { toCursorText } from '../base/cursor.ts'
@@ -55,9 +55,8 @@ function readWanted(asked: Asked): WantedCalls | Response {
   const part = readPart(asked, 100)
   if (part instanceof Response) return part
   const given = query.get('outcome')
-  const since = query.has('since') ? Number(query.get('since')) : undefined
-  if (since !== undefined && !Number.isFinite(since))
-    return answerProblem({ status: 400, detail: '"since" is a time in milliseconds since the epoch.' })
+  const since = readTime(query, 'since')
+  if (since instanceof Response) return since
   const outcome = outcomes.find((each) => each === given)
   if (given !== null && outcome === undefined)
     return answerProblem({ status: 400, detail: `The outcome is one of ${outcomes.join(', ')}.` })

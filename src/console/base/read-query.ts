@@ -46,14 +46,20 @@ export interface Part {
   readonly until?: number
 }
 
+/** A time in milliseconds since the epoch; undefined if the query names none. */
+export function readTime(query: URLSearchParams, name: string): number | undefined | Response {
+  const time = query.has(name) ? Number(query.get(name)) : undefined
+  if (time === undefined || Number.isFinite(time)) return time
+  return answerProblem({ status: 400, detail: `"${name}" is a time in milliseconds since the epoch.` })
+}
+
 /** Reads a part of a list that has `placeQuery`. */
 export function readPart(asked: Asked, usual: number): Part | Response {
   const { query } = asked
   const page = readPage(query, usual)
   if (page instanceof Response) return page
-  const until = query.has('until') ? Number(query.get('until')) : undefined
-  if (until !== undefined && !Number.isFinite(until))
-    return answerProblem({ status: 400, detail: '"until" is a time in milliseconds since the epoch.' })
+  const until = readTime(query, 'until')
+  if (until instanceof Response) return until
   const timed = { ...page, ...(until !== undefined && { until }) }
   if (!query.has('tenant') && !query.has('record')) return { ...timed, tenants: asked.tenants }
   const tenant = readTenant(asked)

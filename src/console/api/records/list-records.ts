@@ -52,8 +52,7 @@ const list = endpoint({
     const { store } = asked.parts.runtime
     const { limit, until } = part
     const [tenant = ''] = asked.tenants
-    const before =
-      part.before.get(tenant) ?? (until === undefined ? undefined : findPlace(store, tenant, until))
+    const before = part.before.get(tenant) ?? findPlace(store, tenant, until)
     const place = { tenant, ...(before !== undefined && { before }) }
     const found = [...store.records({ ...place, newestFirst: true, limit })]
     return {

@@ -3,38 +3,15 @@ import { randomBytes } from 'node:crypto'
 import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
-import type { Store } from '../../../contract/store.ts'
+import { afterAll, expect, test, vi } from 'vitest'
 import { verifyEvidence } from '../../../evidence/chain/verify-evidence.ts'
 import { createMemoryStore } from '../../memory/create-memory-store.ts'
 import { openSqliteStore } from '../open-sqlite-store.ts'
 import { createSealer } from '../seals/sealer.ts'
 import { answersInMemory, answersOf, someCalls, start, usual } from './many-records.fixture.ts'
+import { inFile, openStore, tempPath } from './open-file.fixture.ts'
 import { createSummaries } from './summaries.ts'
 import { recordsPerSummary } from './summary.ts'
-
-async function tempPath(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'handrail-summaries-'))
-  onTestFinished(() => rm(directory, { recursive: true }))
-  return join(directory, 'store.db')
-}
-
-async function openStore(path: string): Promise<Store> {
-  const store = await openSqliteStore({ path })
-  onTestFinished(() => store.close())
-  return store
-}
-
-/** Changes the file behind the back of the stores that have it open. */
-function inFile<T>(path: string, work: (db: DatabaseSync) => T): T {
-  const db = new DatabaseSync(path)
-  try {
-    return work(db)
-  } finally {
-    db.close()
-  }
-}
 
 let made: Promise<string> | undefined
 

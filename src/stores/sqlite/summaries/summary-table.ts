@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { endianness } from 'node:os'
 import type { DatabaseSync } from 'node:sqlite'
-import { sqliteProblem } from '../base/sqlite-error.ts'
+import { withoutWaiting } from '../base/without-waiting.ts'
 import { packsOf } from '../packs/packed.ts'
 import { recordText } from '../packs/record-sql.ts'
 import type { Sealer } from '../seals/sealer.ts'
@@ -64,16 +64,9 @@ export function createSummaryTable({ db, sealer, busyTimeoutMs }: SummaryTableOp
   }
   /** No reader waits for a summary: if another process holds the file, it is written another time. */
   const put = (tenant: string, number: number, kept: Kept): boolean => {
-    db.exec('PRAGMA busy_timeout = 0')
-    try {
-      statements().put.run(tenant, number, kept.bodies, sealOf(tenant, number, kept), kept.value)
-      return true
-    } catch (error) {
-      if (sqliteProblem(error) === 'busy') return false
-      throw error
-    } finally {
-      db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
-    }
+    const seal = sealOf(tenant, number, kept)
+    const write = () => statements().put.run(tenant, number, kept.bodies, seal, kept.value)
+    return withoutWaiting(db, busyTimeoutMs, write) !== undefined
   }
   const placesOf = (number: number): [number, number] => [
     number * recordsPerSummary,

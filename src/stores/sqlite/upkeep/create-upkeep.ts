@@ -1,6 +1,6 @@
 import { createRounds } from '../../../kit/time/create-rounds.ts'
 
-/** Does what is due behind the records, while nothing else is written: their summaries, and packing what is no longer new. */
+/** Does what is due behind the records, while nothing else is written: their summaries, and packing the older ones. */
 export interface Upkeep {
   /** Says that records were written: what is due waits until no more come. */
   wrote(): void

@@ -6,37 +6,16 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import type { StoredRecord } from '../../../contract/evidence.ts'
-import type { Entry, Store } from '../../../contract/store.ts'
+import type { Entry } from '../../../contract/store.ts'
 import { verifyEvidence } from '../../../evidence/chain/verify-evidence.ts'
 import { digest } from '../../../kit/json/digest.ts'
 import { sampleBegin, sampleEnd } from '../../../testing/store-checks/sample-records.ts'
 import { openDatabase } from '../open-database.ts'
 import { openSqliteStore } from '../open-sqlite-store.ts'
 import { answersOf, someCalls, start, usual } from '../summaries/many-records.fixture.ts'
+import { inFile, openStore, tempPath } from '../summaries/open-file.fixture.ts'
 import { unpack } from '../packs/pack.ts'
 import { createPacking } from './packing.ts'
-
-async function tempPath(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'handrail-packing-'))
-  onTestFinished(() => rm(directory, { recursive: true }))
-  return join(directory, 'store.db')
-}
-
-async function openStore(path: string): Promise<Store> {
-  const store = await openSqliteStore({ path })
-  onTestFinished(() => store.close())
-  return store
-}
-
-/** Changes the file behind the back of the stores that have it open. */
-function inFile<T>(path: string, work: (db: DatabaseSync) => T): T {
-  const db = new DatabaseSync(path)
-  try {
-    return work(db)
-  } finally {
-    db.close()
-  }
-}
 
 /** Packs all that is due, as another process does. Returns how many packs it made. */
 async function pack(path: string): Promise<number> {
@@ -208,7 +187,7 @@ test('a call that is packed has ended, keeps its key and its finding, and one th
 test('what is pruned is gone from its pack and from the whole file, and the records stay (EVID-7)', async () => {
   const path = await tempPath()
   const store = await openStore(path)
-  const secret = 'what nobody may read any more'
+  const secret = 'what may not be read any more'
   await store.append([...callsSaying(30, () => secret.repeat(20)), ...few])
   // Read before, so that all of it is remembered.
   const reader = await openStore(path)
@@ -248,7 +227,7 @@ test.each([
   ],
   ['a row that is not packed any more', 'UPDATE records SET packed = NULL WHERE sequence = 200', 'changed'],
   ['a pack that is gone', 'DELETE FROM packs WHERE number = 1', 'changed'],
-  ['a pack that is no pack', `UPDATE packs SET value = x'00' WHERE number = 1`, 'changed'],
+  ['bytes in place of a pack', `UPDATE packs SET value = x'00' WHERE number = 1`, 'changed'],
   [
     'another pack in its place',
     'UPDATE packs SET (hashes, value) = (SELECT hashes, value FROM packs WHERE number = 2) WHERE number = 1',
@@ -318,7 +297,7 @@ test('a reader goes on while another process packs what it reads', async () => {
   expect([...read, ...reading]).toEqual(before)
 })
 
-test('packing waits for nobody, and nobody for it: what another process holds is packed later', async () => {
+test('packing does not wait for another process, nor another one for it: what one holds is packed later', async () => {
   const path = await tempPath()
   const store = await openStore(path)
   await store.append(few)

@@ -1,12 +1,12 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
-import { sqliteProblem } from '../base/sqlite-error.ts'
 import { inTransaction } from '../base/transaction.ts'
+import { withoutWaiting } from '../base/without-waiting.ts'
 import { largestPack, pack, recordsPerPack } from '../packs/pack.ts'
 import { stubOf } from '../packs/stub.ts'
 import { toStoredRecord } from '../records/stored-record.ts'
 
 /**
- * Packs records that are no longer new: the texts and bodies of 128 of a chain, one after another, compressed together. In their rows stays
+ * Packs older records: the texts and bodies of 128 of a chain, one after another, compressed together. In their rows stays
  * what the indexes need.
  */
 export interface Packing {
@@ -66,7 +66,9 @@ export function createPacking({ db, busyTimeoutMs, mayWrite }: PackingOptions): 
     if (due.length === 0) due = look()
     for (let next = due[0]; next !== undefined; next = due[0]) {
       const one = next
-      const packed = withoutWaiting(db, busyTimeoutMs, () => inTransaction(db, () => write(one)))
+      const packed = withoutWaiting(db, busyTimeoutMs, () =>
+        overwriting(db, () => inTransaction(db, () => write(one))),
+      )
       if (packed === undefined) return false
       // What cannot be packed now is not tried again until the next start.
       from.set(one.tenant, one.number + 1)
@@ -133,18 +135,12 @@ function toPackable(row: Record<string, SQLOutputValue>): Packable | undefined {
   return { position, sequence, stub: stubOf(record), text, hash, body }
 }
 
-/**
- * Does work on the file that may wait for another time: undefined if another process holds it. What the work removes is overwritten, as what
- * is pruned later must not be left in free space of the file.
- */
-function withoutWaiting<T>(db: DatabaseSync, busyTimeoutMs: number, work: () => T): T | undefined {
-  db.exec('PRAGMA busy_timeout = 0; PRAGMA secure_delete = ON')
+/** Does work after which what it removed is overwritten, as what is pruned later must not be left in free space of the file. */
+function overwriting<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('PRAGMA secure_delete = ON')
   try {
     return work()
-  } catch (error) {
-    if (sqliteProblem(error) === 'busy') return undefined
-    throw error
   } finally {
-    db.exec(`PRAGMA secure_delete = FAST; PRAGMA busy_timeout = ${busyTimeoutMs}`)
+    db.exec('PRAGMA secure_delete = FAST')
   }
 }
