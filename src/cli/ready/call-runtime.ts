@@ -5,7 +5,7 @@ import { mcpTools, type McpTools } from '../../compose/sources/mcp-tools.ts'
 import type { Runtime } from '../../contract/runtime.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
 import { toSourceName } from '../../mcp/upstream/base/tool-names.ts'
-import { sweepAgain } from '../../sandboxes/places/sweep-leftovers.ts'
+import { sweepLeftovers } from '../../sandboxes/places/sweep-leftovers.ts'
 import { showLine } from '../base/show-safely.ts'
 import { keepRuntimes, type KeptRuntimes } from '../hook/keep-runtimes.ts'
 import { describeSetup } from '../setup/describe-setup.ts'
@@ -33,7 +33,7 @@ export function keepCallRuntimes(): CommandKeeper {
       // Any other command finds everything as the call would have left it.
       if (name !== 'call') await close()
       else kept ??= keepRuntimes({ tell, wire: wireKept, describe, isAsMade })
-      await sweepAgain()
+      await sweepLeftovers()
       await run()
     },
     close,

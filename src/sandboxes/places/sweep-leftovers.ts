@@ -20,37 +20,37 @@ import { readUnfinished } from '../leftovers/unfinished-files.ts'
 const patience = 5_000
 
 const ownName = new RegExp(`^handrail-(${processMark.source})-`)
-const swept = new Map<string, Promise<void>>()
+/** The look for what is left that began last in this process: one follows the other. */
+let last: Promise<void> | undefined
 /** What was found under protected names and is not told yet, by the note of it. */
 const untold = new Map<string, string>()
 
 /**
  * Removes what killed processes left: their folders for temporary files, and the files that they had not finished; and sets aside what their
- * commands made under protected names; takes back what they were landing. Once for each folder.
+ * commands made under protected names; takes back what they were landing. A process that has done so does it again only if more was left since.
  */
-export async function sweepLeftovers(): Promise<void> {
-  for (const folder of new Set([tmpdir(), notesFolder])) {
-    // What is not there, or not to be listed, has nothing.
-    const sweeping = swept.get(folder) ?? sweep(folder).catch(() => {})
-    swept.set(folder, sweeping)
-    await sweeping
-  }
+export function sweepLeftovers(): Promise<void> {
+  last = last?.then(sweepMore) ?? sweepAll()
+  return last
 }
 
-/** Does the same once more, for a process that runs several commands: other processes may have been killed since the one before. */
-export async function sweepAgain(): Promise<void> {
+async function sweepMore(): Promise<void> {
   // Twice, as a note that another process takes may be missing in one look.
-  if ([tmpdir(), notesFolder, notesFolder].every((folder) => isQuiet(folder))) return
-  swept.clear()
-  await sweepLeftovers()
+  if (![tmpdir(), notesFolder, notesFolder].every((folder) => isQuiet(folder))) await sweepAll()
 }
 
-/** Whether all that processes wrote in a folder is of processes that run, and no process does what a note there asks for. */
+async function sweepAll(): Promise<void> {
+  // What is not there, or not to be listed, has nothing.
+  for (const folder of new Set([tmpdir(), notesFolder])) await sweep(folder).catch(() => {})
+}
+
+/** Whether all that processes wrote in a folder is of processes that run, no process does what a note there asks for, and this one has read what they found. */
 function isQuiet(folder: string): boolean {
   try {
     return readdirSync(folder).every((name) => {
       if (!name.startsWith('handrail-')) return true
       const path = join(folder, name)
+      if (isAsideNote(path)) return untold.has(path)
       const mark = markOfNote(path) ?? ownName.exec(name)?.[1]
       return mark === undefined || (isRunning(mark) && !isTaken(path) && !isTakenLanding(path))
     })
