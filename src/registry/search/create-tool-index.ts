@@ -7,7 +7,7 @@ import { toPostings } from './to-postings.ts'
 const firstResults = 16
 
 /** Words that a query does not have itself count less than this. */
-const relatedWeight = 0.25
+const relatedWeight = 0.35
 
 /**
  * Indexes tools for searches in plain words. What is found comes in order: the best first (BM25+ over the words of names, descriptions and parameters), and
