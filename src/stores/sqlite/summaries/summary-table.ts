@@ -5,6 +5,7 @@ import { withoutWaiting } from '../base/without-waiting.ts'
 import { packsOf } from '../packs/packed.ts'
 import { recordText } from '../packs/record-sql.ts'
 import type { Sealer } from '../seals/sealer.ts'
+import { prepareDue, type Part } from './due-part.ts'
 import {
   decodeSummary,
   encodeSummary,
@@ -29,12 +30,12 @@ export interface SummaryTable {
   make(tenant: string, number: number): Found | undefined
   /** Writes what was made. False if another process holds the file. */
   keep(tenant: string, number: number, made: Found): boolean
-  /** Counts the bodies of a part again. */
-  recount(tenant: string, number: number): void
+  /** Counts the bodies of a part again. Returns how many it has; undefined if it has no summary. */
+  recount(tenant: string, number: number): number | undefined
   /** How many whole parts a chain has. */
   whole(tenant: string): number
   /** A whole part without a summary. */
-  due(): { tenant: string; number: number } | undefined
+  due(): Part | undefined
 }
 
 interface Kept {
@@ -84,15 +85,13 @@ export function createSummaryTable({ db, sealer, busyTimeoutMs }: SummaryTableOp
     keep: put,
     recount(tenant, number) {
       const kept = read(tenant, number)
-      if (kept === undefined) return
-      const row = statements().bodies.get(tenant, ...placesOf(number))
-      put(tenant, number, { bodies: Number(row?.['bodies']), value: kept.value })
+      if (kept === undefined) return undefined
+      const bodies = Number(statements().bodies.get(tenant, ...placesOf(number))?.['bodies'])
+      put(tenant, number, { bodies, value: kept.value })
+      return bodies
     },
     whole: (tenant) => Number(statements().whole.get(tenant)?.['whole']),
-    due() {
-      const row = statements().due.get()
-      return row && { tenant: String(row['tenant']), number: Number(row['number']) }
-    },
+    due: () => statements().due(),
   }
 }
 
@@ -109,14 +108,6 @@ function prepareStatements(db: DatabaseSync) {
     whole: db.prepare(
       `SELECT coalesce(max(sequence), 0) / ${recordsPerSummary} AS whole FROM records WHERE tenant = ?`,
     ),
-    // The first without a next one, if the very first is there.
-    due: db.prepare(
-      'SELECT tenant, CASE WHEN EXISTS (SELECT 1 FROM summaries WHERE tenant = heads.tenant AND number = 0) ' +
-        'THEN (SELECT number + 1 FROM summaries AS last WHERE tenant = heads.tenant AND NOT EXISTS ' +
-        '(SELECT 1 FROM summaries WHERE tenant = last.tenant AND number = last.number + 1) ORDER BY number LIMIT 1) ' +
-        'ELSE 0 END AS number FROM heads ' +
-        `WHERE sequence >= ${recordsPerSummary} AND sequence / ${recordsPerSummary} >` +
-        ' (SELECT count(*) FROM summaries WHERE tenant = heads.tenant) LIMIT 1',
-    ),
+    due: prepareDue(db, 'summaries', recordsPerSummary),
   }
 }
