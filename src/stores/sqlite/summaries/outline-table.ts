@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { endianness } from 'node:os'
+import { inKnownTables } from '../base/transaction.ts'
 import { withoutWaiting } from '../base/without-waiting.ts'
 import { prepareDue, type Part } from './due-part.ts'
 import { decodeOutline, encodeOutline, partsPerOutline, type PartOutline } from './outline.ts'
@@ -45,7 +46,7 @@ export function createOutlineTable({ db, sealer, busyTimeoutMs }: SummaryTableOp
     keep(tenant, number, parts) {
       const value = encodeOutline(parts)
       const write = () => statements().put.run(tenant, number, sealOf(tenant, number, value), value)
-      return withoutWaiting(db, busyTimeoutMs, write) !== undefined
+      return withoutWaiting(db, busyTimeoutMs, () => inKnownTables(db, write)) !== undefined
     },
     due: () => (due ??= prepareDue(db, 'outlines', recordsPerSummary * partsPerOutline))(),
   }

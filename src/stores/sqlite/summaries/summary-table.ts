@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { endianness } from 'node:os'
 import type { DatabaseSync } from 'node:sqlite'
+import { inKnownTables } from '../base/transaction.ts'
 import { withoutWaiting } from '../base/without-waiting.ts'
 import { packsOf } from '../packs/packed.ts'
 import { recordText } from '../packs/record-sql.ts'
@@ -67,7 +68,7 @@ export function createSummaryTable({ db, sealer, busyTimeoutMs }: SummaryTableOp
   const put = (tenant: string, number: number, kept: Kept): boolean => {
     const seal = sealOf(tenant, number, kept)
     const write = () => statements().put.run(tenant, number, kept.bodies, seal, kept.value)
-    return withoutWaiting(db, busyTimeoutMs, write) !== undefined
+    return withoutWaiting(db, busyTimeoutMs, () => inKnownTables(db, write)) !== undefined
   }
   const placesOf = (number: number): [number, number] => [
     number * recordsPerSummary,
