@@ -4,7 +4,6 @@ import type { DatabaseSync } from 'node:sqlite'
 import { inKnownTables } from '../base/transaction.ts'
 import { withoutWaiting } from '../base/without-waiting.ts'
 import { packsOf } from '../packs/packed.ts'
-import { recordText } from '../packs/record-sql.ts'
 import type { Sealer } from '../seals/sealer.ts'
 import { prepareDue, type Part } from './due-part.ts'
 import {
@@ -52,6 +51,7 @@ export interface Found extends Kept {
 /** The summaries in this file. Each is written in a statement of its own. */
 export function createSummaryTable({ db, sealer, busyTimeoutMs }: SummaryTableOptions): SummaryTable {
   const shapes = new Map<string, Shape>()
+  const packs = packsOf(db)
   let prepared: ReturnType<typeof prepareStatements> | undefined
   const statements = () => (prepared ??= prepareStatements(db))
   const sealOf = (tenant: string, number: number, { bodies, value }: Kept): string =>
@@ -79,8 +79,14 @@ export function createSummaryTable({ db, sealer, busyTimeoutMs }: SummaryTableOp
     make(tenant, number) {
       const rows = statements().records.all(tenant, ...placesOf(number))
       if (rows.length < recordsPerSummary) return undefined
-      const bodies = rows.filter((row) => row['body'] === 1).length
-      const value = encodeSummary(summarize(rows.map(({ text }) => String(text))))
+      packs.look()
+      let bodies = 0
+      const texts = rows.map((row) => {
+        const [sequence, text, hasBody, packed] = Object.values(row)
+        if (hasBody === 1) bodies++
+        return packed === null ? String(text) : (packs.find(tenant, Number(sequence))?.text ?? '')
+      })
+      const value = encodeSummary(summarize(texts))
       return { bodies, value, summary: decodeSummary(value, shapes) }
     },
     keep: put,
@@ -97,14 +103,17 @@ export function createSummaryTable({ db, sealer, busyTimeoutMs }: SummaryTableOp
 }
 
 function prepareStatements(db: DatabaseSync) {
-  packsOf(db)
   const part = 'FROM records INDEXED BY records_sequence WHERE tenant = ? AND sequence > ? AND sequence <= ?'
+  const records = db.prepare(
+    `SELECT sequence, text, body IS NOT NULL AS has_body, packed ${part} ORDER BY sequence`,
+  )
+  records.setReturnArrays(true)
   return {
+    records,
     read: db.prepare('SELECT bodies, seal, value FROM summaries WHERE tenant = ? AND number = ?'),
     put: db.prepare(
       'INSERT OR REPLACE INTO summaries (tenant, number, bodies, seal, value) VALUES (?, ?, ?, ?, ?)',
     ),
-    records: db.prepare(`SELECT ${recordText} AS text, body IS NOT NULL AS body ${part} ORDER BY sequence`),
     bodies: db.prepare(`SELECT count(body) AS bodies ${part}`),
     whole: db.prepare(
       `SELECT coalesce(max(sequence), 0) / ${recordsPerSummary} AS whole FROM records WHERE tenant = ?`,
