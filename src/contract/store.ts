@@ -138,6 +138,8 @@ export interface RecordQuery {
   actor?: string
   /** Ends with this outcome. */
   outcome?: EndRecord['outcome']
+  /** Begins of calls that have no end. */
+  open?: true
   /** Notes of this event. */
   event?: string
   /** Records that were made then or later, in milliseconds since the epoch. */

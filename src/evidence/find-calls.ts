@@ -135,6 +135,7 @@ function* candidates(
       ...place,
       ...about,
       kind: 'begin',
+      ...(outcome === 'running' && { open: true }),
       ...(actor !== undefined && { actor }),
     }))
       yield { place: stored.sequence, listed: listIf(store, stored, wanted) }

@@ -3,13 +3,13 @@ import type { RunningCallRow } from '../contract/base/stop.ts'
 import type { Store } from '../contract/store.ts'
 import { readRecord } from '../kit/result/read-record.ts'
 
-/** Of each tenant, so many of the calls that began last are looked at. */
+/** Of each tenant, so many of the calls without an end that began last are looked at. */
 const mostLooked = 5_000
 
 /** The calls that began and have not ended, in processes that live; the newest first. */
 export function findRunning(store: Store, tenants: readonly string[]): RunningCallRow[] {
   const found = tenants.flatMap((tenant) => {
-    const begins = store.records({ tenant, kind: 'begin', newestFirst: true, limit: mostLooked })
+    const begins = store.records({ tenant, kind: 'begin', open: true, newestFirst: true, limit: mostLooked })
     return [...begins].flatMap(({ text }) => toRunning(readRecord(text, 'begin'), store))
   })
   return found.toSorted((one, other) => other.at - one.at)

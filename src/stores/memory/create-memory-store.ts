@@ -138,6 +138,7 @@ function* selectRecords(
 ): IterableIterator<StoredRecord> {
   const { tenant, session, call, kind, after = 0, before = Infinity, newestFirst = false } = query
   const isOfText = textFilter(query)
+  const ended = query.open === true ? findEnded(chains, tenant) : undefined
   const tenants = tenant === undefined ? [...chains.keys()].sort() : [tenant]
   if (newestFirst) tenants.reverse()
   let left = query.limit ?? Number.POSITIVE_INFINITY
@@ -149,9 +150,16 @@ function* selectRecords(
       if ((call !== undefined && record.call !== call) || (kind !== undefined && record.kind !== kind))
         continue
       if (!isOfText(record)) continue
+      if (ended !== undefined && (record.kind !== 'begin' || ended.has(record.call))) continue
       left--
       yield record
     }
+}
+
+/** The calls that have an end. */
+function findEnded(chains: ReadonlyMap<string, MemoryChain>, tenant: string | undefined): Set<string> {
+  const ends = selectRecords(chains, { kind: 'end', ...(tenant !== undefined && { tenant }) })
+  return new Set([...ends].map(({ call }) => call))
 }
 
 /** Picks what is old and has a body that no call needs any more. */

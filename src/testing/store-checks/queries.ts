@@ -56,6 +56,10 @@ export const queryChecks: Checks = {
     assert.deepEqual(count(0, 6), [web, { ...code, calls: 2 }])
     assert.deepEqual(count(2, 3), [{ ...code, calls: 1 }])
     assert.deepEqual(count(3, 5), [web])
+    assert.deepEqual(found({ open: true }), [])
+    await store.append([sampleBegin('d'), sampleBegin('e'), sampleEnd('d')])
+    assert.deepEqual(found({ open: true }), ['9 begin e'])
+    assert.deepEqual(found({ kind: 'end', open: true }), [])
   },
 
   'goes through more records than fit in one look, while more come': async ({ store }) => {

@@ -9,7 +9,7 @@ import { isOwnSession } from '../../own-session.ts'
 import { readChain } from './read-chain.ts'
 import { readTenants } from './read-tenants.ts'
 import { createRowReader, recordColumns } from './stored-record.ts'
-import { toConditions } from './to-conditions.ts'
+import { isOpenBegin, toConditions } from './to-conditions.ts'
 
 /** A database whose records are read, and the summaries of them. */
 export interface Readable {
@@ -73,7 +73,9 @@ function* readTenant(
   const finder = createFinder(query)
   const toRecords = createRowReader(db)
   const isMeant = eventFilter(query)
-  const read = db.prepare(`SELECT ${recordColumns} FROM records WHERE tenant = ? AND sequence = ?`)
+  const read = db.prepare(
+    `SELECT ${recordColumns} FROM records WHERE tenant = ? AND sequence = ?${query.open === true ? ` AND ${isOpenBegin}` : ''}`,
+  )
   read.setReturnArrays(true)
   let { limit: left } = query
   for (const { summary, after, before } of summaries.stretches({ ...query, fits: finder.fits })) {
@@ -94,8 +96,8 @@ function* readTenant(
 }
 
 function asksOfPlaceOnly(query: RecordQuery): boolean {
-  const { session, kind, tool, actor, outcome, event, since, until } = query
-  return [session, kind, tool, actor, outcome, event, since, until].every((each) => each === undefined)
+  const { session, kind, tool, actor, outcome, event, open, since, until } = query
+  return [session, kind, tool, actor, outcome, event, open, since, until].every((each) => each === undefined)
 }
 
 /** Summaries by a Handrail that did not look at events say only that a record is a note. */

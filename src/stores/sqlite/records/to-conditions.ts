@@ -25,6 +25,7 @@ export function toConditions(query: RecordQuery): Conditions {
   ask('tool', `${member('tool')} GLOB`, query.tool === undefined ? undefined : toGlob(query.tool))
   ask('actor', `${member('actor')} =`, query.actor)
   ask('outcome', `${member('outcome')} =`, query.outcome)
+  if (query.open === true) where.push(isOpenBegin)
   if (query.event !== undefined) {
     where.push(`${member('event')} IN (SELECT value FROM json_each(:events))`)
     values['events'] = JSON.stringify(wordsFor(query.event))
@@ -33,6 +34,11 @@ export function toConditions(query: RecordQuery): Conditions {
   ask('until', `${member('at')} <`, query.until)
   return { where, values }
 }
+
+/** Whether a row is the begin of a call that has no end, in SQL. */
+export const isOpenBegin =
+  "+kind = 'begin' AND NOT EXISTS (SELECT 1 FROM records AS ended WHERE ended.call = records.call " +
+  "AND ended.tenant = records.tenant AND ended.kind = 'end')"
 
 /** A member of a record's text, in SQL. */
 export function member(

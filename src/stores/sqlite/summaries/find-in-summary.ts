@@ -25,8 +25,10 @@ export function createFinder(query: RecordQuery): Finder {
       const earliest = query.since === undefined ? undefined : query.since - summary.from
       const latest = query.until === undefined ? undefined : query.until - summary.from
       const found: number[] = []
+      const open = query.open === true && summary.open !== undefined ? new Set(summary.open) : undefined
       for (let place = from; place < to; place++)
         if (
+          (open === undefined || open.has(place)) &&
           (ofSession < 0 || sessionOf[place] === ofSession) &&
           fitting[shapeOf[place] ?? 0] === true &&
           (earliest === undefined || (made[place] ?? 0) >= earliest) &&
@@ -44,7 +46,8 @@ function mayBeAny({ kind, event }: Shape): boolean {
 }
 
 function createShapeFilter(query: RecordQuery): (shape: Shape) => boolean {
-  const { kind, outcome } = query
+  const { outcome } = query
+  const kind = query.kind ?? (query.open === true ? 'begin' : undefined)
   const events = query.event === undefined ? undefined : wordsFor(query.event)
   const [tool, actor] = [query.tool?.toWellFormed(), query.actor?.toWellFormed()]
   /** Summaries of one store share their shapes. */

@@ -11,6 +11,8 @@ export interface Wanted {
   /** Whether records of this shape may be asked for. */
   fits?: (shape: Shape) => boolean
   withBody?: boolean
+  /** Begins of calls without an end. */
+  open?: true | undefined
 }
 
 /**
@@ -36,11 +38,12 @@ export function createKnownSummaries(): KnownSummaries {
       ofTenant.set(number, outline)
     },
     get: (tenant, number) => tenants.get(tenant)?.get(number),
-    isOutside(number, { tenant, session, since, until, fits, withBody }) {
+    isOutside(number, { tenant, session, since, until, fits, withBody, open }) {
       const known = tenants.get(tenant)?.get(number)
       if (known === undefined) return false
       return (
         (withBody === true && !known.hasBodies) ||
+        (open === true && !known.hasOpen) ||
         (since !== undefined && known.latest < since) ||
         (until !== undefined && known.earliest >= until) ||
         (session !== undefined && !known.sessions.includes(toNumber(session))) ||

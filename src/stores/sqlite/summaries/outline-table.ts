@@ -28,7 +28,7 @@ export function createOutlineTable({ db, sealer, busyTimeoutMs }: SummaryTableOp
   let due: (() => Part | undefined) | undefined
   const sealOf = (tenant: string, number: number, value: Uint8Array): string =>
     sealer.seal(
-      'outline',
+      'outline of open calls too',
       endianness(),
       recordsPerSummary,
       partsPerOutline,

@@ -3,6 +3,8 @@ import { decodeColumns, encodeColumns, shapeWith, textOf, type Shape, type Summa
 /** What tells whether a part of a chain has something of what is asked, without its summary. */
 export interface PartOutline extends Pick<Summary, 'earliest' | 'latest' | 'shapes'> {
   hasBodies: boolean
+  /** Whether a call that began there may have no end. */
+  hasOpen: boolean
   /** A number for each session, which another session may have too. */
   sessions: Uint32Array
 }
@@ -10,8 +12,15 @@ export interface PartOutline extends Pick<Summary, 'earliest' | 'latest' | 'shap
 /** So many parts of a chain, one after another, have one outline. */
 export const partsPerOutline = 16
 
-/** What is kept of a part beside its sessions: times, whether it has bodies, places of its shapes, and how many sessions it has. */
-type KeptPart = [earliest: number, latest: number, hasBodies: number, shapes: number[], sessions: number]
+/** What is kept of a part beside its sessions: times, whether it has bodies and open calls, places of its shapes, and how many sessions it has. */
+type KeptPart = [
+  earliest: number,
+  latest: number,
+  bodies: number,
+  open: number,
+  shapes: number[],
+  count: number,
+]
 
 interface Start {
   shapes: string[]
@@ -20,13 +29,20 @@ interface Start {
 
 /** What an outline says of a part with this summary. */
 export function outlineOf({
-  summary: { earliest, latest, shapes, sessions },
+  summary: { earliest, latest, shapes, sessions, open },
   bodies,
 }: {
   summary: Summary
   bodies: number
 }): PartOutline {
-  return { earliest, latest, shapes, sessions: Uint32Array.from(sessions, toNumber), hasBodies: bodies > 0 }
+  return {
+    earliest,
+    latest,
+    shapes,
+    sessions: Uint32Array.from(sessions, toNumber),
+    hasBodies: bodies > 0,
+    hasOpen: open?.length !== 0,
+  }
 }
 
 /** The outlines of parts as bytes. */
@@ -38,8 +54,8 @@ export function encodeOutline(parts: readonly PartOutline[]): Uint8Array {
     places.set(text, place)
     return place
   }
-  const kept = parts.map(({ earliest, latest, hasBodies, shapes, sessions }): KeptPart => {
-    return [earliest, latest, Number(hasBodies), shapes.map(placeOf), sessions.length]
+  const kept = parts.map(({ earliest, latest, hasBodies, hasOpen, shapes, sessions }): KeptPart => {
+    return [earliest, latest, Number(hasBodies), Number(hasOpen), shapes.map(placeOf), sessions.length]
   })
   const start: Start = { shapes: [...places.keys()], parts: kept }
   return encodeColumns(
@@ -54,11 +70,11 @@ export function decodeOutline(bytes: Uint8Array, known: Map<string, Shape>): Par
   const { shapes: texts, parts }: Start = JSON.parse(line)
   const all = texts.map((text) => shapeWith(text, known))
   let at = columns
-  return parts.map(([earliest, latest, hasBodies, places, count]) => {
+  return parts.map(([earliest, latest, bodies, open, places, count]) => {
     const sessions = new Uint32Array(buffer, at, count)
     at += sessions.byteLength
     const shapes = places.flatMap((place) => all[place] ?? [])
-    return { earliest, latest, hasBodies: hasBodies === 1, shapes, sessions }
+    return { earliest, latest, hasBodies: bodies === 1, hasOpen: open === 1, shapes, sessions }
   })
 }
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { note } from '../../../testing/store-checks/read-back.ts'
+import { sampleBegin, sampleEnd } from '../../../testing/store-checks/sample-records.ts'
 import { openSqliteStore } from '../open-sqlite-store.ts'
 import { createSealer } from '../seals/sealer.ts'
 import { readStoreKey } from '../seals/store-key.ts'
@@ -76,6 +77,23 @@ test.each([
     expect(contents(path)).toEqual(contents(made))
   },
 )
+
+test('calls that run are found without the summaries of parts in which all have ended', async () => {
+  const path = await tempPath()
+  const store = await openStore(path)
+  const [before, running, after] = [someCalls(0, 4000), sampleBegin('running'), someCalls(4000, 4000)]
+  await store.append([...before, sampleBegin('slow'), running, ...after.slice(0, 100)])
+  await store.append([...after.slice(100), sampleEnd('slow'), ...someCalls(8000, sessions * 7 - 8000)])
+  const find = (of: typeof store) =>
+    [...of.records({ tenant: 'local', open: true, newestFirst: true })].map(({ call }) => call)
+  expect(find(store)).toEqual(['running'])
+  await vi.waitFor(() => expect(count(path, 'outlines')).toBe(1), { interval: 50 })
+  inFile(path, (db) => db.exec('DELETE FROM summaries'))
+  expect(find(await openStore(path))).toEqual(['running'])
+  expect(count(path, 'summaries')).toBe(1 + more)
+  await store.append([sampleEnd('running')])
+  expect(find(await openStore(path))).toEqual([])
+})
 
 test('parts whose bodies were pruned are not looked through again', async () => {
   const path = await tempPath()

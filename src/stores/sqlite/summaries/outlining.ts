@@ -39,7 +39,11 @@ export function createOutlining({ table, outlines, known, mayKeep }: OutliningOp
   }
   const readPart = (tenant: string, number: number): PartOutline | undefined => {
     const found = table.read(tenant, number) ?? table.make(tenant, number)
-    return found && outlineOf(found)
+    if (found === undefined) return undefined
+    const { open } = found.summary
+    // Most calls that had no end then have one by now.
+    const hasOpen = open === undefined || table.hasOpen(tenant, number, open)
+    return { ...outlineOf(found), hasOpen }
   }
   return {
     learn({ tenant, number, whole }) {

@@ -75,7 +75,9 @@ export function createSummaries(options: SummariesOptions): Summaries {
         const number = newestFirst ? end - 1 - step : first + step
         outlining.learn({ tenant, number, whole })
         if (known.isOutside(number, look)) continue
-        let summary = learn(tenant, number, table.read(tenant, number))
+        const kept = table.read(tenant, number)
+        const isOlder = look.open === true && kept?.summary.open === undefined
+        let summary = learn(tenant, number, isOlder ? undefined : kept)
         // What is known of it already says that its records have to be read, which costs less than to make it.
         if (summary === undefined && (known.get(tenant, number) === undefined || (left-- > 0 && mayKeep())))
           summary = learn(tenant, number, makeAndKeep({ tenant, number }))

@@ -26,6 +26,8 @@ export interface SummaryTableOptions {
 export interface SummaryTable {
   /** Undefined if there is none, or none that was written by a process with the key of the store. */
   read(tenant: string, number: number): Found | undefined
+  /** Whether calls that began at these places of a part still have no end, any of them. */
+  hasOpen(tenant: string, number: number, places: readonly number[]): boolean
   /** Makes one out of the records. Undefined if the part is not whole. */
   make(tenant: string, number: number): Found | undefined
   /** Writes what was made. False if another process holds the file. */
@@ -76,6 +78,11 @@ export function createSummaryTable({ db, sealer, busyTimeoutMs }: SummaryTableOp
   ]
   return {
     read,
+    hasOpen: (tenant, number, places) =>
+      places.some((place) => {
+        const begun = statements().call.get(tenant, number * recordsPerSummary + 1 + place)
+        return statements().ended.get(tenant, begun?.['call'] ?? '') === undefined
+      }),
     make(tenant, number) {
       const rows = statements().records.all(tenant, ...placesOf(number))
       if (rows.length < recordsPerSummary) return undefined
@@ -86,7 +93,9 @@ export function createSummaryTable({ db, sealer, busyTimeoutMs }: SummaryTableOp
         if (hasBody === 1) bodies++
         return packed === null ? String(text) : (packs.find(tenant, Number(sequence))?.text ?? '')
       })
-      const value = encodeSummary(summarize(texts))
+      const value = encodeSummary(
+        summarize(texts, (call) => statements().ended.get(tenant, call) === undefined),
+      )
       return { bodies, value, summary: decodeSummary(value, shapes) }
     },
     keep: put,
@@ -110,6 +119,8 @@ function prepareStatements(db: DatabaseSync) {
   records.setReturnArrays(true)
   return {
     records,
+    call: db.prepare('SELECT call FROM records WHERE tenant = ? AND sequence = ?'),
+    ended: db.prepare("SELECT 1 FROM records WHERE tenant = ? AND call = ? AND kind = 'end'"),
     read: db.prepare('SELECT bodies, seal, value FROM summaries WHERE tenant = ? AND number = ?'),
     put: db.prepare(
       'INSERT OR REPLACE INTO summaries (tenant, number, bodies, seal, value) VALUES (?, ?, ?, ?, ?)',

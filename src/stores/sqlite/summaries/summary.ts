@@ -32,6 +32,8 @@ export interface Summary {
   readonly sessionOf: Uint16Array
   /** How long each call took, as `packDuration` returns it. */
   readonly took: Uint16Array
+  /** Places of the begins of calls that had no end when this was made. Undefined in summaries by a Handrail that did not look at that. */
+  readonly open?: readonly number[] | undefined
   /** When each record was made, since `from`. */
   readonly made: Uint32Array | Float64Array
   readonly from: number
@@ -40,22 +42,26 @@ export interface Summary {
   readonly latest: number
 }
 
-/** Summarises the records with these texts. */
-export function summarize(texts: readonly string[]): Columns {
+/** Summarises the records with these texts. Whether a call that has no end among them has one asks `isOpen`. */
+export function summarize(texts: readonly string[], isOpen: (call: string) => boolean): Columns {
   const shapes = createNames()
   const sessions = createNames()
   const shapeOf = new Uint16Array(texts.length)
   const sessionOf = new Uint16Array(texts.length)
   const took = new Uint16Array(texts.length)
   const made = new Float64Array(texts.length)
+  const begun = new Map<unknown, number>()
   for (const [index, text] of texts.entries()) {
-    const { kind, session, tool, actor, outcome, event, at, durationMs } = parseMembers(text)
+    const { kind, session, call, tool, actor, outcome, event, at, durationMs } = parseMembers(text)
+    if (kind === 'begin') begun.set(call, index)
+    if (kind === 'end') begun.delete(call)
     shapeOf[index] = shapes.placeOf(JSON.stringify([kind, tool, actor, outcome, event].map(toName)))
     sessionOf[index] = sessions.placeOf(toName(session) ?? '')
     took[index] = packDuration(typeof durationMs === 'number' ? durationMs : 0)
     made[index] = typeof at === 'number' ? at : Number.NaN
   }
-  return withTimes({ shapes: shapes.all(), sessions: sessions.all(), shapeOf, sessionOf, took }, made)
+  const open = [...begun].flatMap(([call, place]) => (isOpen(String(call)) ? [place] : []))
+  return withTimes({ shapes: shapes.all(), sessions: sessions.all(), shapeOf, sessionOf, took, open }, made)
 }
 
 function withTimes(
@@ -93,8 +99,8 @@ export function unpackDuration(packed: number): number {
 
 /** A summary as bytes: a line of JSON, filled up to eight bytes, and its columns behind it. */
 export function encodeSummary(summary: Columns): Uint8Array {
-  const { shapes, sessions, shapeOf, sessionOf, took, made, from, earliest, latest } = summary
-  const start = { shapes, sessions, isNear: made instanceof Uint32Array, from, earliest, latest }
+  const { shapes, sessions, shapeOf, sessionOf, took, open, made, from, earliest, latest } = summary
+  const start = { shapes, sessions, open, isNear: made instanceof Uint32Array, from, earliest, latest }
   return encodeColumns(start, [made, shapeOf, sessionOf, took])
 }
 
@@ -121,7 +127,7 @@ export function decodeColumns(bytes: Uint8Array): {
   return { line: Buffer.from(buffer, 0, columns).toString(), buffer, columns }
 }
 
-interface Start extends Pick<Columns, 'shapes' | 'sessions' | 'from' | 'earliest' | 'latest'> {
+interface Start extends Pick<Columns, 'shapes' | 'sessions' | 'open' | 'from' | 'earliest' | 'latest'> {
   isNear: boolean
 }
 
