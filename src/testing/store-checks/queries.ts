@@ -44,15 +44,16 @@ export const queryChecks: Checks = {
     assert.deepEqual(found({ until: at(3), newestFirst: true, limit: 1 }), ['3 end a'])
     assert.deepEqual(found({ kind: 'end', since: at(2), until: at(5) }), ['3 end a', '4 end b'])
     assert.deepEqual(found({ call: 'c', until: at(5) }), ['5 begin c'])
-    const count = (since: number, until: number) =>
+    const count = (since: number, until: number, place = {}) =>
       store
-        .countEnds({ tenant: 'local', since: at(since), until: at(until) })
+        .countEnds({ tenant: 'local', since: at(since), until: at(until), ...place })
         .toSorted((one, other) => one.durationMs - other.durationMs)
     const code = { tool: 'code.read_file', outcome: 'ok', durationMs: 12_000 }
     const web = { tool: 'web.[get]', outcome: 'denied', durationMs: 99, calls: 1 }
     assert.deepEqual(count(0, 6), [web, { ...code, calls: 2 }])
     assert.deepEqual(count(2, 3), [{ ...code, calls: 1 }])
     assert.deepEqual(count(3, 5), [web])
+    assert.deepEqual(count(0, 6, { after: 3, before: 6 }), [web])
   },
 
   'goes through more records than fit in one look, while more come': async ({ store }) => {
