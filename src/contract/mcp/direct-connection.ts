@@ -13,6 +13,7 @@ export interface ServerConnections {
 /** The client at its end of a connection. */
 export interface DirectClient {
   readonly tenant: string
+  readonly actor: string
   /** Whether the client shakes hands (to 2025-11-25) or not; the server is asked to speak likewise. */
   readonly era: 'legacy' | 'modern'
   /** What the client can do for a server, in the words of the protocol. */

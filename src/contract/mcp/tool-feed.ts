@@ -39,8 +39,8 @@ export interface FeedHost {
    * of it, and nothing that the operator said of them is touched.
    */
   setOutage(outage: SourceOutage): void
-  /** Throws a `ToolFailure` if a person paused this source for a tenant: then nothing is asked of it. */
-  refuseIfPaused(about: { readonly source: string; readonly tenant: string }): void
+  /** Throws a `ToolFailure` if a person paused this source for a tenant, or for this actor of it: then nothing is asked of it. */
+  refuseIfPaused(about: { readonly source: string; readonly tenant: string; readonly actor: string }): void
   /**
    * Redacts these wherever they turn up from now on, in the place of what was said of the same thing before; what was said last of it stays
    * redacted beside them.
