@@ -42,6 +42,7 @@ function createFeedHost({ registry, tenants, stops, options, redactor, onError }
     },
     hide: (about, hidden) => redactor.hide(about, hidden),
     redact: (text) => redactor.text(text),
+    redactJson: (value) => redactor.json(value),
     report: (tool, message) => onError({ call: '', tool, cause: new Error(redactor.text(message)) }),
   }
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../base/json.ts'
 import type { ProgramOwn } from '../services/sandbox.ts'
 import type { Tool, ToolDefinition, ToolSource } from '../tool/tool.ts'
 
@@ -48,6 +49,8 @@ export interface FeedHost {
   hide(about: string, secrets: readonly string[]): void
   /** The text without any secret of the runtime, or that was hidden. */
   redact(text: string): string
+  /** The same for every text inside of a value. */
+  redactJson(value: JsonObject): JsonObject
   /** Says something that the operator should know. */
   report(source: string, message: string): void
 }

@@ -1,3 +1,4 @@
+import { ToolFailure } from '../../contract/base/errors.ts'
 import type { JsonObject } from '../../contract/base/json.ts'
 import type { DirectClient, CallBinding, DirectConnection } from '../../contract/mcp/direct-connection.ts'
 import type { FeedHost } from '../../contract/mcp/tool-feed.ts'
@@ -87,6 +88,8 @@ export function openDirectConnection({
   onClose,
 }: DirectConnectionOptions): DirectConnection {
   const questions = createDirectQuestions(end.era === 'modern')
+  /** Without the secrets that the server has from here, as the result of a call is. */
+  const hide = (said: JsonObject): JsonObject => host.redactJson(said)
   let closed = false
   let offers: ReadonlyMap<string, Offered> = new Map()
   const managed = createManagedConnection({
@@ -101,7 +104,7 @@ export function openDirectConnection({
       // What belongs to a call goes with it; what belongs to the session goes to the client.
       notify(method, params) {
         const call = method === 'notifications/message' ? questions.current() : undefined
-        ;(call ?? end).notify(method, params)
+        ;(call ?? end).notify(method, hide(params))
       },
     },
     answer: (method, params, signal) => questions.answer(method, params, signal),
@@ -121,18 +124,30 @@ export function openDirectConnection({
     async initialize() {
       const { client, era } = await managed.open()
       const capabilities = readJsonObject(client.getServerCapabilities())
-      return { era, capabilities, instructions: client.getInstructions() }
+      const instructions = client.getInstructions()
+      return { era, capabilities, instructions: instructions && host.redact(instructions) }
     },
     async tools() {
       await managed.open()
       return [...offers.values()].filter((offered) => seen(offered.name) === offered.seen)
     },
     canonicalName: (tool) => toToolName(server.name, tool),
-    bindCall: (binding) =>
-      new BoundCall(owner, { managed, binding, questions: questions.of(binding), offer }),
-    ask(method, params, signal) {
+    bindCall(of) {
+      const binding: CallBinding = {
+        ...of,
+        sendRequests: (requests, signal) => of.sendRequests(hide(requests), signal),
+      }
+      return new BoundCall(owner, { managed, binding, questions: questions.of(binding), offer })
+    },
+    async ask(method, params, signal) {
       const options = { signal, timeout: longestMs, allowInputRequired: true }
-      return send(managed, ({ client }) => client.request({ method, params }, asIs, options), signal)
+      try {
+        return hide(
+          await send(managed, ({ client }) => client.request({ method, params }, asIs, options), signal),
+        )
+      } catch (error) {
+        throw error instanceof ToolFailure ? withoutSecrets(error, host) : error
+      }
     },
     isClosed: () => closed,
     async close() {
@@ -141,6 +156,19 @@ export function openDirectConnection({
       await managed.close()
     },
   }
+}
+
+function withoutSecrets(
+  { code, reason, message, issues, data }: ToolFailure,
+  { redact, redactJson }: Pick<FeedHost, 'redact' | 'redactJson'>,
+): ToolFailure {
+  return new ToolFailure({
+    code,
+    reason,
+    message: redact(message),
+    ...(issues !== undefined && { issues }),
+    ...(data !== undefined && { data: redactJson(data) }),
+  })
 }
 
 function toOffers(server: string, raw: readonly unknown[]): Map<string, Offered> {
