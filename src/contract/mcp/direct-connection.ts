@@ -29,6 +29,8 @@ export interface DirectConnection {
   initialize(): Promise<InitializedServer>
   /** Its tools as it says them, where what it says is what its imported tools were made from. */
   tools(): Promise<readonly OfferedTool[]>
+  /** Whether it has any tool, also one that is held back here. */
+  hasTools(): Promise<boolean>
   /** The canonical name of its tool, whether or not there is one. */
   canonicalName(tool: string): string
   /** What a call to a tool of the server has as its caller, so that it goes over this connection. */

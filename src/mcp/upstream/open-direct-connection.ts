@@ -91,6 +91,7 @@ export function openDirectConnection({
   /** Without the secrets that the server has from here, as the result of a call is. */
   const hide = (said: JsonObject): JsonObject => host.redactJson(said)
   let closed = false
+  let hasTools = false
   let offers: ReadonlyMap<string, Offered> = new Map()
   const managed = createManagedConnection({
     server,
@@ -110,6 +111,7 @@ export function openDirectConnection({
     answer: (method, params, signal) => questions.answer(method, params, signal),
     onTools: async (raw) => {
       const isNews = offers.size > 0
+      hasTools = raw.length > 0
       offers = toOffers(server.name, raw)
       await onOpen()
       if (isNews) end.notify('notifications/tools/list_changed', {})
@@ -130,6 +132,10 @@ export function openDirectConnection({
     async tools() {
       await managed.open()
       return [...offers.values()].filter((offered) => seen(offered.name) === offered.seen)
+    },
+    async hasTools() {
+      await managed.open()
+      return hasTools
     },
     canonicalName: (tool) => toToolName(server.name, tool),
     bindCall(of) {
