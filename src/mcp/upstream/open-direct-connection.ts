@@ -1,4 +1,3 @@
-import { ToolFailure } from '../../contract/base/errors.ts'
 import type { JsonObject } from '../../contract/base/json.ts'
 import type { DirectClient, CallBinding, DirectConnection } from '../../contract/mcp/direct-connection.ts'
 import type { FeedHost } from '../../contract/mcp/tool-feed.ts'
@@ -8,6 +7,7 @@ import type { Packages } from '../packages/open-packages.ts'
 import { asIs } from './base/as-is.ts'
 import { longestMs } from '../../kit/time/longest-ms.ts'
 import { createManagedConnection, type ManagedConnection } from './connection/create-managed-connection.ts'
+import { createSecretHiding } from './hide-secrets.ts'
 import { importTool, type ImportedTool } from './base/import-tool.ts'
 import type { Login } from './login/create-login.ts'
 import type { Connection } from './connection/open-connection.ts'
@@ -88,8 +88,7 @@ export function openDirectConnection({
   onClose,
 }: DirectConnectionOptions): DirectConnection {
   const questions = createDirectQuestions(end.era === 'modern')
-  /** Without the secrets that the server has from here, as the result of a call is. */
-  const hide = (said: JsonObject): JsonObject => host.redactJson(said)
+  const hiding = createSecretHiding(host)
   let closed = false
   let hasTools = false
   let offers: ReadonlyMap<string, Offered> = new Map()
@@ -105,7 +104,7 @@ export function openDirectConnection({
       // What belongs to a call goes with it; what belongs to the session goes to the client.
       notify(method, params) {
         const call = method === 'notifications/message' ? questions.current() : undefined
-        ;(call ?? end).notify(method, hide(params))
+        ;(call ?? end).notify(method, hiding.said(params))
       },
     },
     answer: (method, params, signal) => questions.answer(method, params, signal),
@@ -139,21 +138,14 @@ export function openDirectConnection({
     },
     canonicalName: (tool) => toToolName(server.name, tool),
     bindCall(of) {
-      const binding: CallBinding = {
-        ...of,
-        sendRequests: (requests, signal) => of.sendRequests(hide(requests), signal),
-      }
+      const binding = hiding.bound(of)
       return new BoundCall(owner, { managed, binding, questions: questions.of(binding), offer })
     },
-    async ask(method, params, signal) {
+    ask(method, params, signal) {
       const options = { signal, timeout: longestMs, allowInputRequired: true }
-      try {
-        return hide(
-          await send(managed, ({ client }) => client.request({ method, params }, asIs, options), signal),
-        )
-      } catch (error) {
-        throw error instanceof ToolFailure ? withoutSecrets(error, host) : error
-      }
+      return hiding.answered(
+        send(managed, ({ client }) => client.request({ method, params }, asIs, options), signal),
+      )
     },
     isClosed: () => closed,
     async close() {
@@ -162,19 +154,6 @@ export function openDirectConnection({
       await managed.close()
     },
   }
-}
-
-function withoutSecrets(
-  { code, reason, message, issues, data }: ToolFailure,
-  { redact, redactJson }: Pick<FeedHost, 'redact' | 'redactJson'>,
-): ToolFailure {
-  return new ToolFailure({
-    code,
-    reason,
-    message: redact(message),
-    ...(issues !== undefined && { issues }),
-    ...(data !== undefined && { data: redactJson(data) }),
-  })
 }
 
 function toOffers(server: string, raw: readonly unknown[]): Map<string, Offered> {
