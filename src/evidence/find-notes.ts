@@ -28,6 +28,7 @@ export function findNotes(store: Store, wanted: WantedNotes): ListedNote[] {
     ...(session !== undefined && { session }),
     ...(actor !== undefined && { actor }),
     ...(tool !== undefined && { tool }),
+    ...(event !== undefined && { event }),
   } as const
   const lists = tenants.map((tenant) => {
     const place = before?.get(tenant) ?? findPlace(store, tenant, until)

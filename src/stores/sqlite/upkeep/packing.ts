@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
-import { inTransaction } from '../base/transaction.ts'
+import { inKnownTables } from '../base/transaction.ts'
 import { withoutWaiting } from '../base/without-waiting.ts'
 import { largestPack, pack, recordsPerPack } from '../packs/pack.ts'
 import { packsOf } from '../packs/packed.ts'
@@ -70,7 +70,7 @@ export function createPacking({ db, busyTimeoutMs, mayWrite }: PackingOptions): 
     for (let next = due[0]; next !== undefined; next = due[0]) {
       const one = next
       const packed = withoutWaiting(db, busyTimeoutMs, () =>
-        overwriting(db, () => inTransaction(db, () => write(one))),
+        overwriting(db, () => inKnownTables(db, () => write(one))),
       )
       if (packed === undefined) return false
       // What cannot be packed now is not tried again until the next start.
