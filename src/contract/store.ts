@@ -138,6 +138,8 @@ export interface RecordQuery {
   actor?: string
   /** Ends with this outcome. */
   outcome?: EndRecord['outcome']
+  /** Notes of this event. */
+  event?: string
   /** Records that were made then or later, in milliseconds since the epoch. */
   since?: number
   /** Records that were made before then. */

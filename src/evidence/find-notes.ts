@@ -68,6 +68,7 @@ function lookThrough(
     ...(session !== undefined && { session }),
     ...(actor !== undefined && { actor }),
     ...(tool !== undefined && { tool }),
+    ...(event !== undefined && { event }),
   } as const
   const found: ListedNote[] = []
   for (const { text, sequence } of store.records({ ...query, tenant, after, before: start })) {

@@ -218,4 +218,14 @@ export const migrations: readonly Migration[] = [
       .addColumn('value', types.bytes, (column) => column.notNull())
       .addPrimaryKeyConstraint('packs_primary', ['tenant', 'number']),
   ],
+  (schema, types) => [
+    // What tells which summaries have to be read, made behind them.
+    schema
+      .createTable('outlines')
+      .addColumn('tenant', 'text', (column) => column.notNull())
+      .addColumn('number', 'bigint', (column) => column.notNull())
+      .addColumn('seal', 'text', (column) => column.notNull())
+      .addColumn('value', types.bytes, (column) => column.notNull())
+      .addPrimaryKeyConstraint('outlines_primary', ['tenant', 'number']),
+  ],
 ]

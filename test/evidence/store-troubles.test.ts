@@ -149,3 +149,23 @@ test('a server says with /healthz that its store takes no records, and why (EVID
   const reason = 'The store takes no records: it was deleted, moved or replaced.'
   await expect.poll(health).toEqual([503, { status: 'unavailable', reason }])
 })
+
+test('nothing runs on a store that a newer Handrail upgraded while it was open, and the caller is told why (EVID-1)', async () => {
+  const { path, told, ran, runtime, open } = await makePlace()
+  expect(await runtime.session().call('demo.write', {})).toMatchObject({ ok: true })
+  const newer = new DatabaseSync(path)
+  atEnd(() => newer.close())
+  const version = Number(newer.prepare('PRAGMA user_version').get()?.['user_version'])
+  newer.exec(`PRAGMA user_version = ${version + 1}`)
+  const message = expect.stringContaining('a newer Handrail upgraded it while it was open here')
+  for (const tool of ['demo.slow', 'demo.read', 'demo.write'])
+    expect(await runtime.session().call(tool, {})).toMatchObject({
+      ok: false,
+      error: { ...readOnly, message },
+    })
+  expect(ran).toEqual([])
+  expect(told).toContainEqual(message)
+  await expect(open()).rejects.toMatchObject({ code: 'store_newer' })
+  newer.exec(`PRAGMA user_version = ${version}`)
+  expect(recordsOf(await open(), 'demo.slow')).toEqual([])
+})

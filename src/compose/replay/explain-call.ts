@@ -157,7 +157,7 @@ function findConsent({ begin }: RecordedCall, store: ExplainRequest['store']): C
 }
 
 function findPolicyVersion(policy: string, store: ExplainRequest['store']): number | undefined {
-  for (const { text } of store.records({ kind: 'note' })) {
+  for (const { text } of store.records({ kind: 'note', event: 'policy_changed' })) {
     // Cheap for the notes that tell of something else.
     if (!text.includes('policy_changed') || !text.includes(policy)) continue
     const { event, data } = readRecord(text, 'note')

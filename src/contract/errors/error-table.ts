@@ -219,7 +219,7 @@ export const errorTable = {
       wrong_answer: 'The last answer of the language model is not the output that the run asks for.',
       context_full: 'The conversation fills the window of the language model.',
       store_read_only:
-        'The store was damaged, deleted, moved or replaced and takes no records, so nothing runs on it.',
+        'The store was damaged, deleted, moved, replaced or upgraded and takes no records, so nothing runs on it.',
     },
   },
   'IDEMPOTENCY.CONFLICT': {

@@ -78,7 +78,7 @@ function findLostKey(store: Store, keys: KeyFiles, marks: readonly Mark[]): KeyL
 
 /** Whether a note says that this key signs from there on. */
 export function isIntroduced(store: Store, tenant: string, key: string | undefined): boolean {
-  for (const { text } of store.records({ tenant, kind: 'note', newestFirst: true })) {
+  for (const { text } of store.records({ tenant, kind: 'note', event: 'key_rotated', newestFirst: true })) {
     const { event, data } = parseRecord(text) ?? {}
     if (event === 'key_rotated' && isPlainObject(data) && data['new'] === key) return true
   }

@@ -10,7 +10,7 @@ export function findMissingBody(
   store: Store,
   { tenant, bodiless, pruned }: { tenant: string; bodiless: number; pruned: number },
 ): ChainIssue {
-  const prunes = [...store.records({ tenant, kind: 'note' })].flatMap(toPrune)
+  const prunes = [...store.records({ tenant, kind: 'note', event: 'bodies_pruned' })].flatMap(toPrune)
   const isAccountedFor = (record: StoredRecord): boolean =>
     prunes.some(({ sequence, before }) => sequence > record.sequence && timeOf(record) < before)
   const counts = `${bodiless} bodies of "${tenant}" are gone, and ${pruned} were pruned or never here`

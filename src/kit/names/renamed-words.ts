@@ -10,3 +10,11 @@ export function renameWord(object: object, field: string): void {
   const word = renamed.get(Reflect.get(object, field))
   if (word !== undefined) Reflect.set(object, field, word)
 }
+
+/** All words for this that a store may hold: itself, and those that it replaced. */
+export function wordsFor(word: string): readonly string[] {
+  return [
+    word,
+    ...[...renamed].flatMap(([old, now]) => (now === word && typeof old === 'string' ? [old] : [])),
+  ]
+}

@@ -7,10 +7,10 @@ import { toPostings } from './to-postings.ts'
 const firstResults = 16
 
 /** Words that a query does not have itself count less than this. */
-const relatedWeight = 0.25
+const relatedWeight = 0.35
 
 /**
- * Indexes tools for searches in plain words. What is found comes in order: the best first (BM25 over the words of names, descriptions and parameters), and
+ * Indexes tools for searches in plain words. What is found comes in order: the best first (BM25+ over the words of names, descriptions and parameters), and
  * of two that are as good, the one that was handed over first. It asks no model and no network, and the same words always find the same.
  */
 export function createToolIndex<Tool>(

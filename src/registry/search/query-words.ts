@@ -75,11 +75,14 @@ function toRelated(lines: string): ReadonlyMap<string, ReadonlySet<string>> {
 }
 
 /** How much a word counts that the query does not have itself. */
-const relatedWeight = 0.1
-const hintWeight = 0.6
+const relatedWeight = 0.2
+const hintWeight = 1
 const insideWeight = 0.4
 /** How soon a word counts no more for being said again. */
 const repeats = 0.5
+
+/** A number, or a letter alone, is a value too. */
+const bare = /^(?:\d+|[a-z])$/
 
 /** Values that stand in a query, each with the word for what it is. */
 const values: readonly (readonly [form: RegExp, word: string])[] = [
@@ -110,7 +113,7 @@ export function toQueryWords(query: string): ReadonlyMap<string, number> {
       splitWords(value, (inside) => add(inside, insideWeight))
       return ' '
     })
-  splitWords(rest, (word) => add(word, 1))
+  splitWords(rest, (word) => add(word, bare.test(word) ? insideWeight : 1))
   const weights = new Map<string, number>()
   for (const [stem, count] of counts) weights.set(stem, (count * (repeats + 1)) / (count + repeats))
   for (const stem of counts.keys())

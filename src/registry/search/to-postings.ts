@@ -10,16 +10,18 @@ export interface Postings {
 /** How much a word counts by the field that it stands in, and how much less if that is longer than usual. */
 const fields = [
   { weight: 2.5, length: 0.3 },
-  { weight: 3, length: 0.3 },
+  { weight: 1.5, length: 0.3 },
   { weight: 1, length: 1 },
-  { weight: 0.5, length: 0.3 },
-  { weight: 0.5, length: 0.3 },
+  { weight: 0.8, length: 0.5 },
+  { weight: 0.25, length: 0.3 },
 ] as const
 
 /** How soon more of the same word counts no more. */
-const saturation = 2
+const saturation = 4
+/** What a word counts for being there at all, so that a tool with long texts is found among tools with short ones (BM25+). */
+const presence = 0.13
 
-/** Says for each term which tools have it (BM25 over several fields). */
+/** Says for each term which tools have it (BM25+ over several fields). */
 export function toPostings({ words, ends }: ToolWords, termCount: number): Postings {
   const toolCount = ends.length / fieldCount
   const usual = usualLengths(ends, toolCount)
@@ -51,7 +53,7 @@ export function toPostings({ words, ends }: ToolWords, termCount: number): Posti
     for (let place = first; place < count; place++) {
       const term = own[place] ?? 0
       const weight = weights[term] ?? 0
-      ownImpacts[place] = weight / (saturation + weight)
+      ownImpacts[place] = presence + weight / (saturation + weight)
       starts[term + 1] = (starts[term + 1] ?? 0) + 1
     }
     ownEnds[tool] = count

@@ -1,5 +1,6 @@
 import { ToolFailure } from '../../contract/base/errors.ts'
 import { createRounds } from '../../kit/time/create-rounds.ts'
+import { Upgraded } from './base/data-version.ts'
 import { describeTrouble, hitsWholeFile, storeFailure } from './base/sqlite-error.ts'
 import { Tampered } from './seals/tampered.ts'
 
@@ -19,6 +20,8 @@ export interface Condition {
   notify(message: string): void
   /** Does work on the store. What the database or its seals report becomes the failure of the caller. */
   readonly guarded: <T>(work: () => T) => T
+  /** Reads what counts only if the tables are those that this program knows. */
+  readonly reading: <T>(work: () => T) => T
   /** The failure of a caller whose request failed like this. */
   toFailure(error: unknown): ToolFailure
   /** The same for a write. A failure that would hit every write is told once, and tried again until a write goes well. */
@@ -38,6 +41,8 @@ export interface ConditionOptions {
   isThere: () => boolean
   /** Writes something small, to find out whether that goes well again. */
   probe: () => void
+  /** Throws `Upgraded` if a newer Handrail changed the tables. */
+  checkTables: () => void
   /** Told when writes begin to fail, and when they go well again: while they fail, none may wait. */
   onFailing: (isFailing: boolean) => void
   /** Told why, when a store that took records takes none any more, and when it takes them again. */
@@ -48,14 +53,11 @@ const roundMs = 1000
 
 /** A store that takes records. */
 export function createCondition(options: ConditionOptions): Condition {
-  const { path, description, probe, onFailing, onError } = options
+  const { path, probe, checkTables, onFailing, onError } = options
   const halt = createHalt(options)
   let failing: string | undefined
 
-  const refuse = (message: string): ToolFailure =>
-    new ToolFailure({ code: 'PROVIDER.UNAVAILABLE', reason: 'store_read_only', message })
-  const toFailure = (error: unknown): ToolFailure =>
-    error instanceof Tampered ? refuse(halt.stop(error.message)) : storeFailure(description, error)
+  const { refuse, toFailure, guarded, reading } = createGuards(options, halt)
   const worked = (): void => {
     if (failing === undefined) return
     failing = undefined
@@ -64,6 +66,7 @@ export function createCondition(options: ConditionOptions): Condition {
   }
   const rounds = createRounds(roundMs, () => {
     halt.look()
+    guarded(checkTables)
     if (failing === undefined || halt.why() !== undefined) return true
     probe()
     worked()
@@ -79,9 +82,10 @@ export function createCondition(options: ConditionOptions): Condition {
     },
     get trouble() {
       if (halt.why() === undefined) return failing
-      return halt.isAway()
-        ? 'it was deleted, moved or replaced'
-        : 'it is damaged, or was changed by something else'
+      if (halt.isAway()) return 'it was deleted, moved or replaced'
+      return findUpgrade(undefined, options) === undefined
+        ? 'it is damaged, or was changed by something else'
+        : 'a newer version upgraded it; this one has to be started again'
     },
     get refusal() {
       return refusal()
@@ -90,15 +94,10 @@ export function createCondition(options: ConditionOptions): Condition {
       const failure = refusal()
       if (failure !== undefined) throw failure
     },
-    stop: (why) => void halt.stop(why),
+    stop: (why) => void halt.stop(describeHalted(path, why)),
     notify: (message) => onError(`In the store "${path}": ${message}`),
-    guarded(work) {
-      try {
-        return work()
-      } catch (error) {
-        throw toFailure(error)
-      }
-    },
+    guarded,
+    reading,
     toFailure,
     toWriteFailure(error) {
       const failure = toFailure(error)
@@ -118,14 +117,46 @@ export function createCondition(options: ConditionOptions): Condition {
   }
 }
 
+type Guards = Pick<Condition, 'guarded' | 'reading' | 'toFailure'> & {
+  refuse: (message: string) => ToolFailure
+}
+
+/** What is reported while something is done becomes a failure of the caller, and may stop the store for good. */
+function createGuards(options: ConditionOptions, halt: Halt): Guards {
+  const { path, description, checkTables } = options
+  const refuse = (message: string): ToolFailure =>
+    new ToolFailure({ code: 'PROVIDER.UNAVAILABLE', reason: 'store_read_only', message })
+  const toFailure = (error: unknown): ToolFailure => {
+    if (error instanceof Tampered) return refuse(halt.stop(describeHalted(path, error.message)))
+    const upgrade = findUpgrade(error, options)
+    if (upgrade === undefined) return storeFailure(description, error)
+    return refuse(halt.stop(describeUpgraded(path, upgrade)))
+  }
+  const guarded = <T>(work: () => T): T => {
+    try {
+      return work()
+    } catch (error) {
+      throw toFailure(error)
+    }
+  }
+  const reading = <T>(work: () => T): T =>
+    guarded(() => {
+      const found = work()
+      // Behind it, as the tables may change between.
+      checkTables()
+      return found
+    })
+  return { refuse, toFailure, guarded, reading }
+}
+
 /** Why a store is only read: it does not hold, or its files are gone. */
 interface Halt {
   /** Looks whether its files are there. */
   look(): void
   isAway(): boolean
   why(): string | undefined
-  /** It is only read from here on. Returns why, in full. */
-  stop(why: string): string
+  /** It takes none from here on, for this reason. Returns it, or the one before. */
+  stop(message: string): string
   /** It stays as it is. */
   close(): void
 }
@@ -147,8 +178,8 @@ function createHalt({ path, isThere, onError }: ConditionOptions): Halt {
       look()
       return stopped ?? (isAway ? describeAway(path) : undefined)
     },
-    stop(why) {
-      if (stopped === undefined) onError((stopped = describeHalted(path, why)))
+    stop(message) {
+      if (stopped === undefined) onError((stopped = message))
       return stopped
     },
     close() {
@@ -167,6 +198,25 @@ function describeHalted(path: string, why: string): string {
     `The store "${path}" takes no records: ${why}. Keep the file, run "handrail evidence verify" to see the whole damage, ` +
     'and go on with a good copy or another path.'
   )
+}
+
+function describeUpgraded(path: string, { message }: Upgraded): string {
+  return (
+    `The store "${path}" takes no records and is not read: ${message}. Update Handrail here if it is older, and start it again. ` +
+    'Nothing was lost.'
+  )
+}
+
+/** Of an error that may come from it: a statement, too, fails over tables that have changed. */
+function findUpgrade(error: unknown, { checkTables }: ConditionOptions): Upgraded | undefined {
+  if (error instanceof Upgraded) return error
+  if (error instanceof ToolFailure) return undefined
+  try {
+    checkTables()
+    return undefined
+  } catch (found) {
+    return found instanceof Upgraded ? found : undefined
+  }
 }
 
 function describeAway(path: string): string {

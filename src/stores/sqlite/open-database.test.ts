@@ -113,6 +113,8 @@ test('has a step for every version of the tables, and never changes a released o
     'alter table "records" add column "packed" integer',
     'create table "packs" ("tenant" text not null, "number" bigint not null, "hashes" blob not null, ' +
       '"value" blob not null, constraint "packs_primary" primary key ("tenant", "number"))',
+    'create table "outlines" ("tenant" text not null, "number" bigint not null, "seal" text not null, ' +
+      '"value" blob not null, constraint "outlines_primary" primary key ("tenant", "number"))',
   ])
 })
 
@@ -163,7 +165,7 @@ test('brings a store of an older Handrail to the newest tables and keeps what is
 })
 
 /** Takes a store back to before there were packs. */
-const withoutPacks = 'DROP TABLE packs; ALTER TABLE records DROP COLUMN packed'
+const withoutPacks = 'DROP TABLE outlines; DROP TABLE packs; ALTER TABLE records DROP COLUMN packed'
 
 test('adds documents to a store that has none yet', async () => {
   const path = join(await tempDirectory(), 'store.db')

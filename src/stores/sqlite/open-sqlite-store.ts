@@ -4,6 +4,7 @@ import type { KeyClaim, Store } from '../../contract/store.ts'
 import { once } from '../../kit/time/once.ts'
 import { createKeyedDigest } from '../keyed-digest.ts'
 import { checkDocumentQuery } from '../refusals.ts'
+import { dataVersion } from './base/data-version.ts'
 import { createStoreGroup } from './create-store-group.ts'
 import { openDatabase } from './open-database.ts'
 import { countEnds } from './records/count-ends.ts'
@@ -41,7 +42,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 function createStore(parts: StoreParts): Store {
   const { db, description, condition, sealing, writers, keys, facts, documents } = parts
   const { budgets, log, now } = parts
-  const { guarded } = condition
+  const { guarded, reading } = condition
   const group = createStoreGroup(parts)
   const writing = <T>(work: () => T): T => {
     condition.check()
@@ -54,10 +55,10 @@ function createStore(parts: StoreParts): Store {
   }
   /** The end of a running call may be waiting to be written. */
   const settled = <T extends KeyClaim | undefined>(ask: () => T): T => {
-    const answer = guarded(ask)
+    const answer = reading(ask)
     if (answer?.state !== 'running') return answer
     group.flush()
-    return guarded(ask)
+    return reading(ask)
   }
   let digestOf: ((text: string) => string) | undefined
   let closed = false
@@ -86,29 +87,29 @@ function createStore(parts: StoreParts): Store {
         throw condition.toFailure(error)
       }
     },
-    countEnds: (query) => guarded(() => countEnds(parts, query)),
-    tenants: () => guarded(() => readTenants(db)),
-    head: (tenant) => guarded(() => readHead(db, tenant)),
+    countEnds: (query) => reading(() => countEnds(parts, query)),
+    tenants: () => reading(() => readTenants(db)),
+    head: (tenant) => reading(() => readHead(db, tenant)),
     digest: (text) => (digestOf ??= createKeyedDigest(guarded(() => readSecret(db))))(text),
-    lives: (id) => !closed && guarded(() => writers.lives(id)),
-    orphans: () => guarded(() => findOrphans(db, writers, condition.readOnly === undefined)),
+    lives: (id) => !closed && reading(() => writers.lives(id)),
+    orphans: () => reading(() => findOrphans(db, writers, condition.readOnly === undefined)),
     findKey: (use) => settled(() => keys.find(use)),
     claimKey: (use) => settled(() => writing(() => keys.claim(use))),
-    facts: (kind, tenant) => guarded(() => facts.read(kind, tenant)),
+    facts: (kind, tenant) => reading(() => facts.read(kind, tenant)),
     factsVersion: () => guarded(() => facts.version()),
     documents(query) {
       checkDocumentQuery(query)
-      return guarded(() => documents.read(query))
+      return reading(() => documents.read(query))
     },
-    factsSince: (kind, version) => guarded(() => facts.since(kind, version)),
+    factsSince: (kind, version) => reading(() => facts.since(kind, version)),
     reserve: (request) => writing(() => budgets.reserve(request)),
-    refund: (call) => guarded(() => budgets.refund(call)),
-    balance: (account, at) => guarded(() => budgets.balance(account, at)),
+    refund: (call) => reading(() => budgets.refund(call)),
+    balance: (account, at) => reading(() => budgets.balance(account, at)),
     examine: () =>
       sealing.keyProblem === undefined
-        ? guarded(() => findForgeries(db, sealing.sealer))
+        ? reading(() => findForgeries(db, sealing.sealer))
         : [sealing.keyProblem],
-    countPrunable: (before) => guarded(() => countPrunable(parts, { ...before, now: now() })),
+    countPrunable: (before) => reading(() => countPrunable(parts, { ...before, now: now() })),
     prune: (before) => writing(() => prune(parts, before)),
     close: once(async () => {
       closed = true
@@ -131,6 +132,7 @@ function closeParts({ db, condition, upkeep, ledger, budgets, writers, log }: St
   try {
     if (condition.readOnly !== undefined) return
     log.check()
+    dataVersion(db)
     // What is not recorded here is found out by the next process, when this one is gone.
     const firstOpen = ledger.firstOpen()
     budgets.close()

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { newId } from '../../kit/new-id.ts'
+import { dataVersion } from './base/data-version.ts'
 import { createWriters, type Writers } from './base/writers.ts'
 import { createBudgets, type Budgets } from './budgets/budgets.ts'
 import { createLedger, type Ledger } from './budgets/ledger.ts'
@@ -66,6 +67,7 @@ export function createStoreParts({ db, path, busyTimeoutMs, now, onError }: Open
       log.check()
       ledger.probe()
     },
+    checkTables: () => void dataVersion(db),
     // The database waits inside of a statement, and the whole process with it.
     onFailing: (isFailing) => db.exec(`PRAGMA busy_timeout = ${isFailing ? 0 : busyTimeoutMs}`),
     onError,

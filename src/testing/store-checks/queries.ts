@@ -18,7 +18,7 @@ export const queryChecks: Checks = {
     assert.deepEqual(found({ tenant: 'nobody' }), [])
   },
 
-  'finds records by tool, actor, outcome and time, and counts ends by time': async ({ store }) => {
+  'finds records by tool, actor, outcome, event and time, and counts ends by time': async ({ store }) => {
     const at = (ms: number) => 1_763_667_600_000 + ms
     await store.append([
       sampleBegin('a', { at: at(0) }),
@@ -27,6 +27,7 @@ export const queryChecks: Checks = {
       sampleEnd('b', { tool: 'web.[get]', at: at(3), outcome: 'denied', durationMs: 99 }),
       sampleBegin('c', { at: at(4) }),
       sampleEnd('c', { at: at(5), durationMs: 12_000 }),
+      note('c'),
     ])
     const found = (query: RecordQuery): string[] =>
       read(store, query).map(({ sequence, kind, call }) => `${sequence} ${kind} ${call}`)
@@ -40,10 +41,12 @@ export const queryChecks: Checks = {
     assert.deepEqual(found({ call: 'b', outcome: 'denied' }), ['4 end b'])
     assert.deepEqual(found({ kind: 'begin', since: at(1), session: 'session_1' }), ['2 begin b', '5 begin c'])
     assert.deepEqual(found({ since: at(6) }), [])
-    assert.deepEqual(found({ until: at(0) }), [])
-    assert.deepEqual(found({ until: at(3), newestFirst: true, limit: 1 }), ['3 end a'])
+    assert.deepEqual(found({ until: at(0), since: at(-1) }), [])
+    assert.deepEqual(found({ until: at(3), since: at(0), newestFirst: true, limit: 1 }), ['3 end a'])
     assert.deepEqual(found({ kind: 'end', since: at(2), until: at(5) }), ['3 end a', '4 end b'])
-    assert.deepEqual(found({ call: 'c', until: at(5) }), ['5 begin c'])
+    assert.deepEqual(found({ call: 'c', since: at(0), until: at(5) }), ['5 begin c'])
+    assert.deepEqual(found({ kind: 'note', event: 'permission_failed' }), ['7 note c'])
+    assert.deepEqual(found({ event: 'outcome_resolved' }), [])
     const count = (since: number, until: number, place = {}) =>
       store
         .countEnds({ tenant: 'local', since: at(since), until: at(until), ...place })

@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { dataVersion } from './data-version.ts'
 
 /** Compiled once for a connection, as each call needs them twice. */
 const words = new WeakMap<DatabaseSync, { begin: StatementSync; commit: StatementSync }>()
@@ -23,6 +24,14 @@ export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
     if (db.isTransaction) db.exec('ROLLBACK')
     throw error
   }
+}
+
+/** The same for tables that this program knows: throws `Upgraded` otherwise. */
+export function inKnownTables<T>(db: DatabaseSync, work: () => T): T {
+  return inTransaction(db, () => {
+    dataVersion(db)
+    return work()
+  })
 }
 
 /** Reads everything as it is at one time, whatever others write meanwhile. */

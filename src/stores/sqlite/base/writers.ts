@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { inKnownTables } from './transaction.ts'
 import { processLives, processStart } from '../../process-life.ts'
 
 /** The processes that write to a store, and which of them still live. */
@@ -77,7 +78,10 @@ export function createWriters(db: DatabaseSync, own: string, transact: <T>(work:
         .filter((row) => !isAlive(row))
         .map((row) => ({ id: String(row['id']), firstOpen: Number(row['first_open']) })),
     forget(ids) {
-      for (const id of ids) remove.run(id)
+      if (ids.length === 0) return
+      inKnownTables(db, () => {
+        for (const id of ids) remove.run(id)
+      })
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { dataVersion } from '../base/data-version.ts'
 import { packOf, placeInPack, unpack, type PackContent } from './pack.ts'
 
 /** What a row of `records` stands for whose record is in a pack. */
@@ -11,13 +12,13 @@ export interface Packed {
 
 /** Reads what is in packs. */
 export interface PackReader {
-  /** Says that rows were read just now. What is remembered of packs that others changed since is forgotten. */
+  /** Says that rows were read just now. What is remembered of packs that others changed since is forgotten. Throws `Upgraded` if they may be other rows than they look like. */
   look(): void
   /** Undefined if it is not there, or was changed by something else than Handrail. */
   find(tenant: string, sequence: number): Packed | undefined
   /** What is in a pack; undefined if it is missing, or was changed by something else than Handrail. */
   content(tenant: string, number: number): PackContent | undefined
-  /** Says that the pack with this number was changed here. */
+  /** Says that the pack with this number was made or changed here. */
   changed(tenant: string, number: number): void
 }
 
@@ -72,7 +73,7 @@ function createPackReader(db: DatabaseSync): PackReader {
   }
   return {
     look() {
-      const version = statements().version.get()?.['data_version']
+      const version = dataVersion(db)
       if (version !== seen) forget()
       seen = version
     },
@@ -95,8 +96,6 @@ function createPackReader(db: DatabaseSync): PackReader {
 function prepareStatements(db: DatabaseSync) {
   return {
     read: db.prepare('SELECT hashes, value FROM packs WHERE tenant = ? AND number = ?'),
-    /** Another number as soon as another connection wrote anything to the file. */
-    version: db.prepare('PRAGMA data_version'),
   }
 }
 

@@ -4,6 +4,7 @@ import type { RecordQuery } from '../../../contract/store.ts'
 import { createFinder, type Finder } from '../summaries/find-in-summary.ts'
 import type { Stretch, Summaries } from '../summaries/summaries.ts'
 import { startOf, type Summary } from '../summaries/summary.ts'
+import { readRecord } from '../../../kit/result/read-record.ts'
 import { isOwnSession } from '../../own-session.ts'
 import { readChain } from './read-chain.ts'
 import { readTenants } from './read-tenants.ts'
@@ -71,6 +72,7 @@ function* readTenant(
   }
   const finder = createFinder(query)
   const toRecords = createRowReader(db)
+  const isMeant = eventFilter(query)
   const read = db.prepare(`SELECT ${recordColumns} FROM records WHERE tenant = ? AND sequence = ?`)
   read.setReturnArrays(true)
   let { limit: left } = query
@@ -83,7 +85,7 @@ function* readTenant(
     else
       for (const sequence of sequencesOf(finder, { summary, after, before }, query)) {
         const [record] = toRecords(read.all(query.tenant, sequence))
-        if (record === undefined) continue
+        if (record === undefined || !isMeant(record)) continue
         yield record
         if (--left === 0) return
       }
@@ -91,8 +93,14 @@ function* readTenant(
   }
 }
 
-function asksOfPlaceOnly({ session, kind, tool, actor, outcome, since, until }: RecordQuery): boolean {
-  return [session, kind, tool, actor, outcome, since, until].every((each) => each === undefined)
+function asksOfPlaceOnly(query: RecordQuery): boolean {
+  const { session, kind, tool, actor, outcome, event, since, until } = query
+  return [session, kind, tool, actor, outcome, event, since, until].every((each) => each === undefined)
+}
+
+/** Summaries by a Handrail that did not look at events say only that a record is a note. */
+function eventFilter({ event }: RecordQuery): (record: StoredRecord) => boolean {
+  return ({ text }) => event === undefined || readRecord(text, 'note').event === event
 }
 
 /** Where the records of a stretch are that a query asks for. */

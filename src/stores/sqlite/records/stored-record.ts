@@ -19,13 +19,10 @@ type Row = [string, number, string, string, string | null, (number | null)?]
 export function createRowReader(db: DatabaseSync): (rows: readonly unknown[]) => StoredRecord[] {
   const packs = packsOf(db)
   return (rows) => {
-    let hasLooked = false
-    return rows.map((row) => {
-      if (typeof (row as Row)[5] !== 'number') return toStoredRecord(row)
-      if (!hasLooked) packs.look()
-      hasLooked = true
-      return toUnpacked(row as Row, packs)
-    })
+    packs.look()
+    return rows.map((row) =>
+      typeof (row as Row)[5] === 'number' ? toUnpacked(row as Row, packs) : toStoredRecord(row),
+    )
   }
 }
 

@@ -1,5 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { RecordQuery } from '../../../contract/store.ts'
+import { wordsFor } from '../../../kit/names/renamed-words.ts'
 import { isOwnSession } from '../../own-session.ts'
 import { recordText } from '../packs/record-sql.ts'
 
@@ -24,13 +25,19 @@ export function toConditions(query: RecordQuery): Conditions {
   ask('tool', `${member('tool')} GLOB`, query.tool === undefined ? undefined : toGlob(query.tool))
   ask('actor', `${member('actor')} =`, query.actor)
   ask('outcome', `${member('outcome')} =`, query.outcome)
+  if (query.event !== undefined) {
+    where.push(`${member('event')} IN (SELECT value FROM json_each(:events))`)
+    values['events'] = JSON.stringify(wordsFor(query.event))
+  }
   ask('since', `${member('at')} >=`, query.since)
   ask('until', `${member('at')} <`, query.until)
   return { where, values }
 }
 
 /** A member of a record's text, in SQL. */
-export function member(name: 'session' | 'tool' | 'actor' | 'outcome' | 'at' | 'durationMs'): string {
+export function member(
+  name: 'session' | 'tool' | 'actor' | 'outcome' | 'event' | 'at' | 'durationMs',
+): string {
   return `json_extract(${recordText}, '$.${name}')`
 }
 

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { createHeads, type Heads } from './heads.ts'
 import type { Sealer } from './sealer.ts'
 import { createSums, type Sums } from './sums.ts'
+import { dataVersion } from '../base/data-version.ts'
 import { inTransaction } from '../base/transaction.ts'
 
 /** Transactions that go on only from what a process with the key of the store wrote. */
@@ -9,7 +10,7 @@ export interface SealedWrites {
   readonly sealer: Sealer
   readonly heads: Heads
   readonly sums: Sums
-  /** Does the work in one transaction. Throws `Tampered` where what it goes on from was not written here. */
+  /** Does the work in one transaction. Throws `Tampered` where what it goes on from was not written here, and `Upgraded` if the file has tables of a newer Handrail. */
   readonly write: <T>(work: () => T) => T
   /** Calls back in each transaction before which another connection wrote. */
   onOthers(forget: () => void): void
@@ -20,12 +21,10 @@ export function createSealedWrites(db: DatabaseSync, sealer: Sealer): SealedWrit
   const heads = createHeads(db, sealer)
   const sums = createSums(db, sealer)
   const forgetters: (() => void)[] = []
-  /** Another number as soon as another connection wrote anything to the file. */
-  const dataVersion = db.prepare('PRAGMA data_version')
   let seen: unknown
 
   const begin = (): void => {
-    const version = dataVersion.get()?.['data_version']
+    const version = dataVersion(db)
     const othersWrote = version !== seen
     seen = version
     heads.begin(othersWrote)

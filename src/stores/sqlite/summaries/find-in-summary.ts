@@ -1,4 +1,5 @@
 import type { RecordQuery } from '../../../contract/store.ts'
+import { wordsFor } from '../../../kit/names/renamed-words.ts'
 import { matchPattern } from '../../../kit/match/match-pattern.ts'
 import type { Shape, Summary } from './summary.ts'
 
@@ -37,8 +38,14 @@ export function createFinder(query: RecordQuery): Finder {
   }
 }
 
+/** A note in a summary by a Handrail that did not look at events. */
+function mayBeAny({ kind, event }: Shape): boolean {
+  return event === undefined && kind === 'note'
+}
+
 function createShapeFilter(query: RecordQuery): (shape: Shape) => boolean {
   const { kind, outcome } = query
+  const events = query.event === undefined ? undefined : wordsFor(query.event)
   const [tool, actor] = [query.tool?.toWellFormed(), query.actor?.toWellFormed()]
   /** Summaries of one store share their shapes. */
   const known = new Map<Shape, boolean>()
@@ -46,6 +53,7 @@ function createShapeFilter(query: RecordQuery): (shape: Shape) => boolean {
     (kind === undefined || shape.kind === kind) &&
     (actor === undefined || shape.actor === actor) &&
     (outcome === undefined || shape.outcome === outcome) &&
+    (events === undefined || events.includes(shape.event ?? '') || mayBeAny(shape)) &&
     (tool === undefined || (typeof shape.tool === 'string' && matchPattern(tool, shape.tool)))
   return (shape) => {
     let answer = known.get(shape)

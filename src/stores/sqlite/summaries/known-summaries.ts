@@ -1,4 +1,5 @@
-import type { Shape, Summary } from './summary.ts'
+import { toNumber, type PartOutline } from './outline.ts'
+import type { Shape } from './summary.ts'
 
 /** What is asked of the records of a chain. */
 export interface Wanted {
@@ -17,31 +18,24 @@ export interface Wanted {
  * any more, and bodies only become fewer.
  */
 export interface KnownSummaries {
-  /** Keeps what the summary with this number says, and how many of its records have a body. */
-  learn(tenant: string, number: number, about: { summary: Summary; bodies: number }): void
-  /** Whether something is known of the part with this number. */
-  has(tenant: string, number: number): boolean
+  /** Keeps what is known of the part with this number. */
+  learn(tenant: string, number: number, outline: PartOutline): void
+  /** What is known of the part with this number. */
+  get(tenant: string, number: number): PartOutline | undefined
   /** Whether the part with this number is known to have nothing of what is asked. */
   isOutside(number: number, wanted: Wanted): boolean
 }
 
-interface Known extends Pick<Summary, 'earliest' | 'latest' | 'shapes'> {
-  hasBodies: boolean
-  /** A number for each session, which another session may have too. */
-  sessions: Uint32Array
-}
-
 /** Knows nothing yet. */
 export function createKnownSummaries(): KnownSummaries {
-  const tenants = new Map<string, Map<number, Known>>()
+  const tenants = new Map<string, Map<number, PartOutline>>()
   return {
-    learn(tenant, number, { summary: { earliest, latest, shapes, sessions }, bodies }) {
-      const ofTenant = tenants.get(tenant) ?? new Map<number, Known>()
+    learn(tenant, number, outline) {
+      const ofTenant = tenants.get(tenant) ?? new Map<number, PartOutline>()
       tenants.set(tenant, ofTenant)
-      const numbers = Uint32Array.from(sessions, toNumber)
-      ofTenant.set(number, { earliest, latest, shapes, sessions: numbers, hasBodies: bodies > 0 })
+      ofTenant.set(number, outline)
     },
-    has: (tenant, number) => tenants.get(tenant)?.has(number) === true,
+    get: (tenant, number) => tenants.get(tenant)?.get(number),
     isOutside(number, { tenant, session, since, until, fits, withBody }) {
       const known = tenants.get(tenant)?.get(number)
       if (known === undefined) return false
@@ -54,13 +48,4 @@ export function createKnownSummaries(): KnownSummaries {
       )
     },
   }
-}
-
-/** The same number for the same text (FNV-1a). */
-function toNumber(text: string): number {
-  let number = 0x811c9dc5
-  const wellFormed = text.toWellFormed()
-  for (let i = 0; i < wellFormed.length; i++)
-    number = Math.imul(number ^ wellFormed.charCodeAt(i), 0x01000193)
-  return number >>> 0
 }

@@ -1,4 +1,8 @@
 import { createKnownSummaries, type Wanted } from './known-summaries.ts'
+import type { Part } from './due-part.ts'
+import { createOutlineTable } from './outline-table.ts'
+import { outlineOf } from './outline.ts'
+import { createOutlining } from './outlining.ts'
 import { createSummaryTable, type Found, type SummaryTableOptions } from './summary-table.ts'
 import { recordsPerSummary, type Summary } from './summary.ts'
 
@@ -22,7 +26,7 @@ export interface Look extends Wanted {
  * process reads the records themselves, and remembers what is not among them.
  */
 export interface Summaries {
-  /** The stretches of a chain in order, without some of those that have nothing of what is asked. Writes a few summaries that are missing. */
+  /** The stretches of a chain in order, without some of those that have nothing of what is asked. Writes summaries that are missing, and had to be made for that. */
   stretches(look: Look): IterableIterator<Stretch>
   /** Makes one summary that is missing. Returns whether it did. */
   readonly makeOne: () => boolean
@@ -37,39 +41,44 @@ export interface SummariesOptions extends SummaryTableOptions {
   onDue: () => void
 }
 
-/** A reader writes so many summaries at most. */
+/** A reader makes so many summaries of parts of which enough is known to read their records. */
 const madeByReader = 8
 
 /** The summaries of this file. */
 export function createSummaries(options: SummariesOptions): Summaries {
   const { db, mayWrite, onDue } = options
   const table = createSummaryTable(options)
+  const outlines = createOutlineTable(options)
   const known = createKnownSummaries()
   const learn = (tenant: string, number: number, found: Found | undefined): Summary | undefined => {
-    if (found !== undefined) known.learn(tenant, number, found)
+    if (found !== undefined) known.learn(tenant, number, outlineOf(found))
     return found?.summary
   }
   // A reader in a transaction sees the file as it was, and writes nothing.
   const mayKeep = (): boolean => mayWrite() && !db.isTransaction
+  const makeAndKeep = ({ tenant, number }: Part): Found | undefined => {
+    const made = table.make(tenant, number)
+    if (made !== undefined && mayKeep()) table.keep(tenant, number, made)
+    return made
+  }
+  const outlining = createOutlining({ table, outlines, known, mayKeep })
   return {
     *stretches(look) {
       const { tenant, after = 0, before = Number.MAX_SAFE_INTEGER, newestFirst = false } = look
+      const whole = table.whole(tenant)
       const first = Math.floor(after / recordsPerSummary)
-      const end = Math.max(first, Math.min(table.whole(tenant), Math.ceil((before - 1) / recordsPerSummary)))
+      const end = Math.max(first, Math.min(whole, Math.ceil((before - 1) / recordsPerSummary)))
       const rest = { after: Math.max(after, end * recordsPerSummary), before, summary: undefined }
       if (newestFirst && !isEmpty(rest)) yield rest
       let left = madeByReader
       for (let step = 0; step < end - first; step++) {
         const number = newestFirst ? end - 1 - step : first + step
+        outlining.learn({ tenant, number, whole })
         if (known.isOutside(number, look)) continue
         let summary = learn(tenant, number, table.read(tenant, number))
-        if (summary === undefined) {
-          const keeps = left-- > 0 && mayKeep()
-          // What is known of it already says whether its records have to be read, which then costs less.
-          const made = keeps || !known.has(tenant, number) ? table.make(tenant, number) : undefined
-          if (keeps && made !== undefined) table.keep(tenant, number, made)
-          summary = learn(tenant, number, made)
-        }
+        // What is known of it already says that its records have to be read, which costs less than to make it.
+        if (summary === undefined && (known.get(tenant, number) === undefined || (left-- > 0 && mayKeep())))
+          summary = learn(tenant, number, makeAndKeep({ tenant, number }))
         if (known.isOutside(number, look)) continue
         yield {
           after: Math.max(after, number * recordsPerSummary),
@@ -77,17 +86,21 @@ export function createSummaries(options: SummariesOptions): Summaries {
           summary,
         }
       }
+      outlining.complete(tenant, first, end)
       if (left < 0) onDue()
       if (!newestFirst && !isEmpty(rest)) yield rest
     },
     makeOne() {
-      const due = mayKeep() ? table.due() : undefined
-      const made = due && table.make(due.tenant, due.number)
-      return due !== undefined && made !== undefined && table.keep(due.tenant, due.number, made)
+      if (!mayKeep()) return false
+      const due = table.due()
+      if (due === undefined) return outlining.makeOne()
+      const made = table.make(due.tenant, due.number)
+      return made !== undefined && table.keep(due.tenant, due.number, made)
     },
     recount(tenant, sequences) {
       const numbers = new Set(sequences.map((sequence) => Math.floor((sequence - 1) / recordsPerSummary)))
-      for (const number of numbers) table.recount(tenant, number)
+      const bodies = new Map([...numbers].map((number) => [number, table.recount(tenant, number)]))
+      outlining.recount(tenant, bodies)
     },
   }
 }

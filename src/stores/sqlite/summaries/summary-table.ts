@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto'
 import { endianness } from 'node:os'
 import type { DatabaseSync } from 'node:sqlite'
+import { inKnownTables } from '../base/transaction.ts'
 import { withoutWaiting } from '../base/without-waiting.ts'
 import { packsOf } from '../packs/packed.ts'
-import { recordText } from '../packs/record-sql.ts'
 import type { Sealer } from '../seals/sealer.ts'
+import { prepareDue, type Part } from './due-part.ts'
 import {
   decodeSummary,
   encodeSummary,
@@ -29,12 +30,12 @@ export interface SummaryTable {
   make(tenant: string, number: number): Found | undefined
   /** Writes what was made. False if another process holds the file. */
   keep(tenant: string, number: number, made: Found): boolean
-  /** Counts the bodies of a part again. */
-  recount(tenant: string, number: number): void
+  /** Counts the bodies of a part again. Returns how many it has; undefined if it has no summary. */
+  recount(tenant: string, number: number): number | undefined
   /** How many whole parts a chain has. */
   whole(tenant: string): number
   /** A whole part without a summary. */
-  due(): { tenant: string; number: number } | undefined
+  due(): Part | undefined
 }
 
 interface Kept {
@@ -50,6 +51,7 @@ export interface Found extends Kept {
 /** The summaries in this file. Each is written in a statement of its own. */
 export function createSummaryTable({ db, sealer, busyTimeoutMs }: SummaryTableOptions): SummaryTable {
   const shapes = new Map<string, Shape>()
+  const packs = packsOf(db)
   let prepared: ReturnType<typeof prepareStatements> | undefined
   const statements = () => (prepared ??= prepareStatements(db))
   const sealOf = (tenant: string, number: number, { bodies, value }: Kept): string =>
@@ -66,7 +68,7 @@ export function createSummaryTable({ db, sealer, busyTimeoutMs }: SummaryTableOp
   const put = (tenant: string, number: number, kept: Kept): boolean => {
     const seal = sealOf(tenant, number, kept)
     const write = () => statements().put.run(tenant, number, kept.bodies, seal, kept.value)
-    return withoutWaiting(db, busyTimeoutMs, write) !== undefined
+    return withoutWaiting(db, busyTimeoutMs, () => inKnownTables(db, write)) !== undefined
   }
   const placesOf = (number: number): [number, number] => [
     number * recordsPerSummary,
@@ -77,46 +79,45 @@ export function createSummaryTable({ db, sealer, busyTimeoutMs }: SummaryTableOp
     make(tenant, number) {
       const rows = statements().records.all(tenant, ...placesOf(number))
       if (rows.length < recordsPerSummary) return undefined
-      const bodies = rows.filter((row) => row['body'] === 1).length
-      const value = encodeSummary(summarize(rows.map(({ text }) => String(text))))
+      packs.look()
+      let bodies = 0
+      const texts = rows.map((row) => {
+        const [sequence, text, hasBody, packed] = Object.values(row)
+        if (hasBody === 1) bodies++
+        return packed === null ? String(text) : (packs.find(tenant, Number(sequence))?.text ?? '')
+      })
+      const value = encodeSummary(summarize(texts))
       return { bodies, value, summary: decodeSummary(value, shapes) }
     },
     keep: put,
     recount(tenant, number) {
       const kept = read(tenant, number)
-      if (kept === undefined) return
-      const row = statements().bodies.get(tenant, ...placesOf(number))
-      put(tenant, number, { bodies: Number(row?.['bodies']), value: kept.value })
+      if (kept === undefined) return undefined
+      const bodies = Number(statements().bodies.get(tenant, ...placesOf(number))?.['bodies'])
+      put(tenant, number, { bodies, value: kept.value })
+      return bodies
     },
     whole: (tenant) => Number(statements().whole.get(tenant)?.['whole']),
-    due() {
-      const row = statements().due.get()
-      return row && { tenant: String(row['tenant']), number: Number(row['number']) }
-    },
+    due: () => statements().due(),
   }
 }
 
 function prepareStatements(db: DatabaseSync) {
-  packsOf(db)
   const part = 'FROM records INDEXED BY records_sequence WHERE tenant = ? AND sequence > ? AND sequence <= ?'
+  const records = db.prepare(
+    `SELECT sequence, text, body IS NOT NULL AS has_body, packed ${part} ORDER BY sequence`,
+  )
+  records.setReturnArrays(true)
   return {
+    records,
     read: db.prepare('SELECT bodies, seal, value FROM summaries WHERE tenant = ? AND number = ?'),
     put: db.prepare(
       'INSERT OR REPLACE INTO summaries (tenant, number, bodies, seal, value) VALUES (?, ?, ?, ?, ?)',
     ),
-    records: db.prepare(`SELECT ${recordText} AS text, body IS NOT NULL AS body ${part} ORDER BY sequence`),
     bodies: db.prepare(`SELECT count(body) AS bodies ${part}`),
     whole: db.prepare(
       `SELECT coalesce(max(sequence), 0) / ${recordsPerSummary} AS whole FROM records WHERE tenant = ?`,
     ),
-    // The first without a next one, if the very first is there.
-    due: db.prepare(
-      'SELECT tenant, CASE WHEN EXISTS (SELECT 1 FROM summaries WHERE tenant = heads.tenant AND number = 0) ' +
-        'THEN (SELECT number + 1 FROM summaries AS last WHERE tenant = heads.tenant AND NOT EXISTS ' +
-        '(SELECT 1 FROM summaries WHERE tenant = last.tenant AND number = last.number + 1) ORDER BY number LIMIT 1) ' +
-        'ELSE 0 END AS number FROM heads ' +
-        `WHERE sequence >= ${recordsPerSummary} AND sequence / ${recordsPerSummary} >` +
-        ' (SELECT count(*) FROM summaries WHERE tenant = heads.tenant) LIMIT 1',
-    ),
+    due: prepareDue(db, 'summaries', recordsPerSummary),
   }
 }

@@ -14,6 +14,8 @@ export interface Shape {
   readonly tool?: string | null | undefined
   readonly actor?: string | null | undefined
   readonly outcome?: string | null | undefined
+  /** Of a note. Undefined in summaries by a Handrail that did not look at it: any note may be meant. */
+  readonly event?: string | null | undefined
 }
 
 /** A summary as it is kept: shapes as JSON texts. */
@@ -47,8 +49,8 @@ export function summarize(texts: readonly string[]): Columns {
   const took = new Uint16Array(texts.length)
   const made = new Float64Array(texts.length)
   for (const [index, text] of texts.entries()) {
-    const { kind, session, tool, actor, outcome, at, durationMs } = parseMembers(text)
-    shapeOf[index] = shapes.placeOf(JSON.stringify([kind, tool, actor, outcome].map(toName)))
+    const { kind, session, tool, actor, outcome, event, at, durationMs } = parseMembers(text)
+    shapeOf[index] = shapes.placeOf(JSON.stringify([kind, tool, actor, outcome, event].map(toName)))
     sessionOf[index] = sessions.placeOf(toName(session) ?? '')
     took[index] = packDuration(typeof durationMs === 'number' ? durationMs : 0)
     made[index] = typeof at === 'number' ? at : Number.NaN
@@ -92,24 +94,31 @@ export function unpackDuration(packed: number): number {
 /** A summary as bytes: a line of JSON, filled up to eight bytes, and its columns behind it. */
 export function encodeSummary(summary: Columns): Uint8Array {
   const { shapes, sessions, shapeOf, sessionOf, took, made, from, earliest, latest } = summary
-  const start = JSON.stringify({
-    shapes,
-    sessions,
-    isNear: made instanceof Uint32Array,
-    from,
-    earliest,
-    latest,
-  })
-  const line = Buffer.from(start)
+  const start = { shapes, sessions, isNear: made instanceof Uint32Array, from, earliest, latest }
+  return encodeColumns(start, [made, shapeOf, sessionOf, took])
+}
+
+type Column = Uint16Array | Uint32Array | Float64Array
+
+/** A line of JSON, filled up to eight bytes, and columns behind it. */
+export function encodeColumns(start: object, columns: readonly Column[]): Uint8Array {
+  const line = Buffer.from(JSON.stringify(start))
   const filled = Buffer.alloc(Math.ceil((line.length + 1) / 8) * 8, ' ')
   line.copy(filled)
   filled[filled.length - 1] = lineEnd
-  return Buffer.concat([
-    filled,
-    ...[made, shapeOf, sessionOf, took].map(
-      ({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength),
-    ),
-  ])
+  const bytes = ({ buffer, byteOffset, byteLength }: Column) => new Uint8Array(buffer, byteOffset, byteLength)
+  return Buffer.concat([filled, ...columns.map(bytes)])
+}
+
+/** The line of JSON, and where the columns begin: numbers of each size can be read there. */
+export function decodeColumns(bytes: Uint8Array): {
+  line: string
+  buffer: Uint8Array['buffer']
+  columns: number
+} {
+  const { buffer } = bytes.byteOffset === 0 ? bytes : Uint8Array.from(bytes)
+  const columns = bytes.indexOf(lineEnd) + 1
+  return { line: Buffer.from(buffer, 0, columns).toString(), buffer, columns }
 }
 
 interface Start extends Pick<Columns, 'shapes' | 'sessions' | 'from' | 'earliest' | 'latest'> {
@@ -118,10 +127,8 @@ interface Start extends Pick<Columns, 'shapes' | 'sessions' | 'from' | 'earliest
 
 /** Reads what `encodeSummary` returned; `known` holds those of all summaries that were read, by their text. */
 export function decodeSummary(bytes: Uint8Array, known: Map<string, Shape>): Summary {
-  // A column begins where its numbers can be read.
-  const { buffer } = bytes.byteOffset === 0 ? bytes : Uint8Array.from(bytes)
-  const columns = bytes.indexOf(lineEnd) + 1
-  const { shapes, isNear, ...start }: Start = JSON.parse(Buffer.from(buffer, 0, columns).toString())
+  const { line, buffer, columns } = decodeColumns(bytes)
+  const { shapes, isNear, ...start }: Start = JSON.parse(line)
   const size = isNear ? Uint32Array.BYTES_PER_ELEMENT : Float64Array.BYTES_PER_ELEMENT
   const count = (bytes.length - columns) / (size + 3 * Uint16Array.BYTES_PER_ELEMENT)
   const column = (index: number) =>
@@ -151,11 +158,17 @@ function toName(value: unknown): string | null {
   return typeof value === 'string' ? value.toWellFormed() : null
 }
 
-function shapeWith(text: string, known: Map<string, Shape>): Shape {
+/** The text of a shape, as it is kept. */
+export function textOf({ kind, tool, actor, outcome, event }: Shape): string {
+  return JSON.stringify([kind, tool, actor, outcome, ...(event === undefined ? [] : [event])])
+}
+
+/** The shape with this text: the same for the same text. */
+export function shapeWith(text: string, known: Map<string, Shape>): Shape {
   const before = known.get(text)
   if (before !== undefined) return before
-  const [kind, tool, actor, outcome]: (string | null)[] = JSON.parse(text)
-  const shape = { kind, tool, actor, outcome }
+  const [kind, tool, actor, outcome, event]: (string | null)[] = JSON.parse(text)
+  const shape = { kind, tool, actor, outcome, event }
   known.set(text, shape)
   return shape
 }

@@ -17,12 +17,12 @@ export interface UpkeepWork {
   packOne: () => boolean
 }
 
-const roundMs = 200
-/** How long calls may wait for the summaries of a round. One takes about five milliseconds. */
+const roundMs = 100
+/** How long calls may wait for the summaries of a round while nothing is written. One takes about five milliseconds. */
 const summariesMs = 20
-/** If records never stop coming, summaries are made in one of so many rounds. */
-const busyRounds = 10
-/** How long calls may wait for packs, of which one takes about a millisecond, and how long nothing is packed then. */
+/** If records never stop coming, one thing is done in each round: in one of so many a summary, in the others a pack. */
+const roundsPerSummary = 10
+/** How long calls may wait for packs while nothing is written, of which one takes about two milliseconds, and how long nothing is packed then. */
 const packsMs = 4
 const pauseMs = 16
 
@@ -33,10 +33,11 @@ export function createUpkeep({ makeOne, packOne }: UpkeepWork): Upkeep {
   let waited = 0
   const packs = createRounds(pauseMs + packsMs, () => !hasWritten && workFor(packsMs, packOne))
   const rounds = createRounds(roundMs, () => {
-    const isBusy = hasWritten && ++waited < busyRounds
+    const isBusy = hasWritten
     hasWritten = false
     if (isBusy) {
-      workFor(packsMs, packOne)
+      const isForSummary = ++waited % roundsPerSummary === 0
+      if (!isForSummary || !makeOne()) packOne()
       return true
     }
     waited = 0

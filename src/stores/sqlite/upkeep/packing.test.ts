@@ -212,6 +212,21 @@ test('what is pruned is gone from its pack and from the whole file, and the reco
   expect(countPacks(path)).toBe(4)
 })
 
+test('what a process packs after it pruned there is read, and pruned later (EVID-7)', async () => {
+  const path = await tempPath()
+  const store = await openStore(path)
+  await store.append(someCalls(0, 60))
+  expect(store.prune({ tenant: 'local', at: start + 20_000 })).toBeGreaterThan(0)
+  await store.append(someCalls(60, 800))
+  await vi.waitFor(() => expect(countPacks(path)).toBe(5), { interval: 50 })
+  expect(verifyEvidence(store)).toMatchObject({ ok: true })
+  store.prune({ tenant: 'local', at: start + 10_000_000 })
+  const bodies = inFile(path, (db) => db.prepare('SELECT value FROM packs').all()).flatMap(
+    ({ value }) => unpack(value)?.bodies,
+  )
+  expect(bodies).toEqual(bodies.map(() => null))
+})
+
 test.each([
   ['a removed row', 'DELETE FROM records WHERE sequence = 200', 'missing'],
   ['a moved row', 'UPDATE records SET sequence = 9999 WHERE sequence = 200', 'missing'],
