@@ -80,7 +80,7 @@ test('pages of a time have what a listing of it has, and look at nothing else', 
 
 const about = {
   kind: 'note',
-  event: 'log_in',
+  event: 'visit_began',
   tenant: 'local',
   session: '',
   call: '',
