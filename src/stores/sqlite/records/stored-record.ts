@@ -53,7 +53,7 @@ function parsePlace(text: string): Place {
   return { kind, session: memberOf(record, 'session'), call: memberOf(record, 'call') }
 }
 
-/** A text that a record holds; empty if it does not, or is no record any more. */
+/** A text that a record holds; empty if it does not, or if this is not a record any more. */
 export function readMember(text: string, name: string): string {
   return memberOf(parse(text), name)
 }
