@@ -196,8 +196,8 @@ function missedVariables(log: string, { env }: JsonObject): string[] {
 }
 
 /**
- * The variables of the environment of Handrail that what was pasted would be given in a trial, but those that a person allowed. Whoever wrote the text
- * could so have any secret of this machine sent to them.
+ * The variables of the environment of Handrail that what was pasted would be given in a trial, but those that a person allowed. Its text could so
+ * have any secret of this machine sent anywhere.
  */
 export function findOwnVariables(
   { entry = {}, secrets }: PastedServer,

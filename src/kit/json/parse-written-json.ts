@@ -16,7 +16,7 @@ const tokens = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|\/\/[^\n]*|\/\*.*?(?:\*\/|$)|[
 
 /**
  * The value of JSON that a person wrote. Comments, and a comma after the last item, are passed over. A name that stands twice in one object is a
- * issue: programs that read JSON take either of the two, so a reader could not know which one holds. `describe` says what is no JSON, and where.
+ * issue: programs that read JSON take either of the two, so a reader could not know which one holds. `describe` says where it stops being JSON.
  */
 export function parseWrittenJson(
   text: string,

@@ -99,7 +99,7 @@ test('what was pasted gets a variable of the environment of Handrail once a pers
     fault: expect.stringContaining('its program would be given SHOP_PASS'),
   })
   expect(await attempt({ url: `${url}?key=\${SHOP_PASS}` })).toMatchObject({ works: false, entry: {} })
-  // Its own value of that name is no secret of the machine.
+  // A value of its own under that name is not of this machine.
   await attempt({ url, headers: { SHOP_PASS: secret, Authorization: 'Bearer ${SHOP_PASS}' } })
   expect(new Set(got)).toEqual(new Set([`Bearer ${secret}`]))
   const allowed = await attempt(pasted, { variables: ['SHOP_PASS'] })

@@ -94,7 +94,7 @@ async function readGiven(given: CommandLine, name: string, words: readonly strin
   return { ...first, entry: { ...first.entry, ...more } }
 }
 
-/** What was pasted is not tried with variables of this environment that nobody named. */
+/** What was pasted is not tried with variables of this environment that were not named. */
 function requireAllowed(given: CommandLine, pasted: PastedServer): void {
   if (given.options['try'] !== true || given.options['paste'] === undefined) return
   const own = findOwnVariables(pasted, readText(given, 'env')?.split(',') ?? [])
