@@ -46,6 +46,21 @@ test('a place is found in a chain whose first records a store has dropped, and i
   expect(findPlaceSoon(store, 'nobody', 5)).toBe(1)
 })
 
+test('records that another program made unreadable lead no search astray', async () => {
+  const { store } = await chainOf(inOrder)
+  function* records(query: RecordQuery) {
+    for (const record of store.records(query))
+      yield record.sequence % 1000 < 40
+        ? { ...record, text: record.sequence % 2 === 0 ? 'null' : '{' }
+        : record
+  }
+  const changed = { ...store, records }
+  for (const until of [130_000, 1_100_000, 4_321_987, 9_000_000]) {
+    const [place, exact] = [findPlaceSoon(changed, 'local', until), findPlace(store, 'local', until)]
+    expect(Math.abs(place - exact)).toBeLessThanOrEqual(40)
+  }
+})
+
 test('where a clock was set back, a place is one where the time was passed, and a whole listing begins at the last', async () => {
   const late = Array.from({ length: 4_000 }, (_, index) => 5_000_000 + index * 1000)
   const times = [...inOrder, ...late]

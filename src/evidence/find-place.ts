@@ -1,5 +1,5 @@
 import type { Store } from '../contract/store.ts'
-import { readRecord } from '../kit/result/read-record.ts'
+import { parseRecord } from './chain/parse-record.ts'
 
 type Records = Pick<Store, 'records' | 'head'>
 
@@ -23,7 +23,7 @@ export function findPlaceSoon(store: Records, tenant: string, until: number): nu
   const passed = halve(store, tenant, until)
   const around = { tenant, after: passed, before: passed + 1 + mostOutOfOrder }
   for (const { sequence, text } of store.records({ ...around, newestFirst: true }))
-    if (readRecord(text).at < until) return sequence + 1
+    if ((timeOf(text) ?? until) < until) return sequence + 1
   return passed + 1
 }
 
@@ -37,10 +37,28 @@ function halve(store: Records, tenant: string, time: number): number {
   let [low, high] = [0, (store.head(tenant)?.sequence ?? 0) + 1]
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2)
-    const [stored] = store.records({ tenant, before: middle + 1, newestFirst: true, limit: 1 })
+    const made = lastTime(store, tenant, middle + 1)
     // What a store has dropped came before what it still has.
-    if (stored === undefined || readRecord(stored.text).at < time) low = middle
+    if (made === undefined || made < time) low = middle
     else high = middle
   }
   return low
+}
+
+/** When the last record before this place was made that still says so. */
+function lastTime(store: Records, tenant: string, before: number): number | undefined {
+  for (const { text } of store.records({ tenant, before, newestFirst: true, limit: mostUnreadable })) {
+    const made = timeOf(text)
+    if (made !== undefined) return made
+  }
+  return undefined
+}
+
+/** So many records in a row that another program made unreadable do not lead a search astray. */
+const mostUnreadable = 64
+
+/** Undefined if this is not a record any more: verification reports that. */
+function timeOf(text: string): number | undefined {
+  const made = parseRecord(text)?.['at']
+  return typeof made === 'number' ? made : undefined
 }
