@@ -1,3 +1,4 @@
+import { Fragment } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Piece } from './colour-diff.ts'
 
@@ -21,10 +22,13 @@ export function Preview({ title, body, kind = 'diff' }: PreviewProps) {
       <pre tabIndex={0} role="group" aria-label={title}>
         {body.split('\n').map((line, index) => (
           // oxlint-disable-next-line react/no-array-index-key
-          <span key={index} class={isDiff ? classOf(line) : ''}>
-            <Line line={line} pieces={coloured?.[index]} />
-            {'\n'}
-          </span>
+          <Fragment key={index}>
+            {/* Not in the line: what stands behind the box of a coloured one would share its line. */}
+            {index > 0 && '\n'}
+            <span class={isDiff ? classOf(line) : ''}>
+              <Line line={line} pieces={coloured?.[index]} />
+            </span>
+          </Fragment>
         ))}
       </pre>
     </div>

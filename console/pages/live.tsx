@@ -18,12 +18,14 @@ interface Page {
 
 /** More of them would fill the memory of a page that stands open for days; the ones before are loaded again by scrolling. */
 const mostLive = 500
+/** The first page is short, to be there at once; who scrolls on does not wait for each screen. */
+const laterRows = 500
 
 /** Calls as they happen, and those before. */
 export function LivePage() {
   const sought = readSought()
   const isPlaced = (sought.until ?? sought.record) !== undefined
-  const pages = usePages<Page, CallRow>(`/api/calls${toQuery(sought)}`, ({ calls }) => calls)
+  const pages = usePages<Page, CallRow>(`/api/calls${toQuery(sought)}`, ({ calls }) => calls, laterRows)
   const { rows, fault, again, more } = pages
   const filter = useSignal('')
   const isHeld = useSignal(false)
@@ -35,9 +37,12 @@ export function LivePage() {
     [],
   )
   const calls = rows.value ?? []
-  const shown = calls.filter(({ tool, actor, outcome, session, reason = '' }) =>
-    fitsWords(filter.value, `${tool} ${actor} ${outcome} ${session} ${reason}`),
-  )
+  const shown =
+    filter.value.trim() === ''
+      ? calls
+      : calls.filter(({ tool, actor, outcome, session, reason = '' }) =>
+          fitsWords(filter.value, `${tool} ${actor} ${outcome} ${session} ${reason}`),
+        )
   const isAll = filter.value === '' && toQuery(sought) === ''
   return (
     <>

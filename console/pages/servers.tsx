@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
 import { mayOperate, me, type FaultyEntry, type JsonObject, type ServerRow } from '../api.ts'
 import { pauses } from '../events.ts'
 import { AddServer } from '../parts/add-server.tsx'
@@ -16,9 +17,24 @@ interface Servers {
   readonly notices: readonly string[]
 }
 
+/** The gateway reads the file soon after it was written, and servers take their time to start. */
+const lookEveryMs = 1_000
+const mostLooks = 10
+
 /** The MCP servers, and where each stands. */
 export function ServersPage() {
   const { answer, fault, again } = useAsked<Servers>('/api/servers')
+  /** So often it is looked still for what was written. */
+  const looks = useRef(0)
+  const isComing = answer?.servers.some(({ state }) => state === 'connecting') === true
+  const look = (): void => void (looks.current = mostLooks)
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (looks.current > 0 || isComing) again()
+      looks.current--
+    }, lookEveryMs)
+    return () => clearInterval(timer)
+  }, [isComing])
   return (
     <>
       <div class="head">
@@ -29,7 +45,7 @@ export function ServersPage() {
         </button>
       </div>
       <Fault text={fault} />
-      {mayOperate() && me.value?.tenant === undefined && <Setup onWritten={again} />}
+      {mayOperate() && me.value?.tenant === undefined && <Setup onWritten={look} />}
       {answer?.servers.length === 0 && answer.faulty.length === 0 && (
         <p class="empty">
           There is no MCP server yet. Add one here, or at a terminal:{' '}
@@ -45,7 +61,7 @@ export function ServersPage() {
         <p key={notice}>{notice}</p>
       ))}
       {answer?.servers.map((server) => (
-        <Server key={server.server} {...server} again={again} />
+        <Server key={server.server} {...server} again={again} onWritten={look} />
       ))}
     </>
   )
@@ -73,7 +89,8 @@ function Server({
   remedy,
   log,
   again,
-}: ServerRow & { again: () => void }) {
+  onWritten,
+}: ServerRow & { again: () => void; onWritten: () => void }) {
   return (
     <section class="card server" aria-label={server}>
       <div class="head">
@@ -106,7 +123,7 @@ function Server({
               </span>
             ))}
       </p>
-      {mayOperate() && me.value?.tenant === undefined && <Entry server={server} again={again} />}
+      {mayOperate() && me.value?.tenant === undefined && <Entry server={server} onWritten={onWritten} />}
       {log !== undefined && (
         <details>
           <summary>What it said last</summary>
@@ -149,15 +166,13 @@ function LogInButton({
 function Setup({ onWritten }: { onWritten: () => void }) {
   const [text, name] = [useSignal(''), useSignal('')]
   const isOpen = useSignal(false)
-  // The server reads the file soon after it was written.
-  const written = (): void => void setTimeout(onWritten, 1_500)
   return (
     <>
       <details open={isOpen.value} onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
         <summary>Add a server</summary>
-        <AddServer text={text} name={name} onWritten={written} />
+        <AddServer text={text} name={name} onWritten={onWritten} />
       </details>
-      <ImportServers onWritten={written} />
+      <ImportServers onWritten={onWritten} />
       <SearchRegistry
         onPicked={(picked, entry) => {
           text.value = JSON.stringify(entry, null, 2)
@@ -175,7 +190,7 @@ interface Opening {
 }
 
 /** The entry of a server: what would let it have what it was kept from, and taking it out. */
-function Entry({ server, again }: { server: string; again: () => void }) {
+function Entry({ server, onWritten }: { server: string; onWritten: () => void }) {
   const changes = useSignal<ServerChanges | undefined>(undefined)
   const { answer } = useAsked<{ readonly openings: readonly Opening[] }>(
     `/api/servers/${encodeURIComponent(server)}/entry`,
@@ -186,7 +201,7 @@ function Entry({ server, again }: { server: string; again: () => void }) {
         changes={changes.value}
         onWritten={() => {
           changes.value = undefined
-          setTimeout(again, 1_500)
+          onWritten()
         }}
         onLeft={() => (changes.value = undefined)}
       />

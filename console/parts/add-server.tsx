@@ -1,4 +1,6 @@
 import { useSignal, type Signal } from '@preact/signals'
+import { useRef } from 'preact/hooks'
+import { secretNames } from '../../src/kit/secrets/secret-names.ts'
 import type { TrialRow } from '../api.ts'
 import { Fault } from './fault.tsx'
 import { Value } from './text.tsx'
@@ -16,13 +18,14 @@ interface Adding {
 export function AddServer({ text, name, onWritten }: Adding) {
   const change = useChange()
   const trials = useSignal<readonly TrialRow[]>([])
+  /** What the trials are of: the text may be another one by now. */
+  const tried = useRef<object>({})
   const attempt = async (allowed: object = {}): Promise<void> => {
-    const body = {
-      text: text.value,
-      ...(name.value.trim() !== '' && { name: name.value.trim() }),
+    trials.value = []
+    const answer = await change.make<{ readonly trials: readonly TrialRow[] }>('/api/servers/try', {
+      ...tried.current,
       ...allowed,
-    }
-    const answer = await change.make<{ readonly trials: readonly TrialRow[] }>('/api/servers/try', body)
+    })
     if (answer !== undefined) trials.value = answer.trials
   }
   return (
@@ -31,6 +34,8 @@ export function AddServer({ text, name, onWritten }: Adding) {
         aria-label="Add a server"
         onSubmit={(event) => {
           event.preventDefault()
+          const called = name.value.trim()
+          tried.current = { text: text.value, ...(called !== '' && { name: called }) }
           void attempt()
         }}
       >
@@ -66,7 +71,7 @@ export function AddServer({ text, name, onWritten }: Adding) {
       <Fault text={change.fault} />
       {trials.value.map((trial) => (
         <Tried
-          key={trial.name}
+          key={`${trial.name} ${trial.own.join()}`}
           trial={trial}
           again={attempt}
           isBusy={change.isBusy}
@@ -118,10 +123,23 @@ function Tried({ trial, again, isBusy, onWritten, onLeft }: TriedAbout) {
           {variable} is not set for Handrail: set it where that is started.
         </p>
       ))}
+      {works &&
+        secretNames(JSON.stringify(entry))
+          .filter((variable) => !trial.unset.includes(variable))
+          .map((variable) => (
+            <p key={variable} class="warn">
+              {variable} is read when Handrail starts: start it again once the entry is written.
+            </p>
+          ))}
       {trial.notes.map((note) => (
         <p key={note}>{note}</p>
       ))}
       {remedy !== undefined && <Value value={remedy} label={`What to do about ${name}`} />}
+      <Choices
+        what="Variables of the environment of Handrail that it would be given"
+        all={trial.own}
+        chosen={variables}
+      />
       <Choices what="Hosts that it asked for and was kept from" all={trial.hosts} chosen={hosts} />
       <Choices what="Folders that it could not write to" all={trial.folders} chosen={folders} />
       <Choices what="Variables that it says it needs" all={trial.variables} chosen={variables} />
@@ -142,7 +160,7 @@ function Tried({ trial, again, isBusy, onWritten, onLeft }: TriedAbout) {
           <Value value={log} label={`What ${name} said`} />
         </details>
       )}
-      {Object.keys(entry).length > 0 && (
+      {Object.keys(entry).length > 0 && trial.own.length === 0 && (
         <WriteServers changes={{ [name]: { entry } }} onWritten={onWritten} onLeft={onLeft} />
       )}
     </section>

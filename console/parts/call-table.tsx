@@ -1,6 +1,7 @@
 import type { ComponentChild } from 'preact'
 import { showDuration } from '../../src/kit/time/show-duration.ts'
 import type { CallRow } from '../api.ts'
+import { now } from './clock.ts'
 import { TableHead } from './table.tsx'
 import { Outcome, toWords, When } from './text.tsx'
 import { useWindow } from './use-window.ts'
@@ -28,25 +29,33 @@ export function CallTable({ calls, label, onEnd, empty = 'No calls.' }: CallTabl
       <tbody>
         <Gap rows={first} />
         {calls.slice(first, end).map((call, index) => (
-          <tr key={`${call.tenant} ${call.call}`} aria-rowindex={first + index + 2}>
-            <td>
-              <When at={call.at} />
-            </td>
-            <td title={call.reason === undefined ? undefined : toWords(call.reason)}>
-              <Outcome outcome={call.outcome} reason={call.reason} />
-            </td>
-            <td title={`${call.tool}, record ${call.sequence} of ${call.tenant}`}>
-              <a href={`/calls/${encodeURIComponent(call.call)}`}>{call.tool}</a>
-            </td>
-            <td title={`${call.actor}, session ${call.session}`}>
-              {call.actor} <small>{call.role}</small>
-            </td>
-            <td class="number">{call.durationMs === undefined ? '' : showDuration(call.durationMs)}</td>
-          </tr>
+          <Row key={`${call.tenant} ${call.call}`} call={call} place={first + index + 2} />
         ))}
         <Gap rows={calls.length - end} />
       </tbody>
     </table>
+  )
+}
+
+/** One call. What reads a signal is made anew only if that or what it is given changes: not with each scrolling. */
+function Row({ call, place }: { call: CallRow; place: number }) {
+  void now.value
+  return (
+    <tr aria-rowindex={place}>
+      <td>
+        <When at={call.at} />
+      </td>
+      <td title={call.reason === undefined ? undefined : toWords(call.reason)}>
+        <Outcome outcome={call.outcome} reason={call.reason} />
+      </td>
+      <td title={`${call.tool}, record ${call.sequence} of ${call.tenant}`}>
+        <a href={`/calls/${encodeURIComponent(call.call)}`}>{call.tool}</a>
+      </td>
+      <td title={`${call.actor}, session ${call.session}`}>
+        {call.actor} <small>{call.role}</small>
+      </td>
+      <td class="number">{call.durationMs === undefined ? '' : showDuration(call.durationMs)}</td>
+    </tr>
   )
 }
 

@@ -19,11 +19,16 @@ export interface Pages<Row> {
 const fewRows = 50
 const mostEmpty = 40
 
-/** Loads a list anew whenever its path changes. */
+/**
+ * Loads a list anew whenever its path changes. `laterRows` is how many rows each page but the first has, for a list that is scrolled far; by default
+ * as many as the API says.
+ */
 export function usePages<Answer extends { readonly next?: string }, Row>(
   path: string,
   rowsOf: (answer: Answer) => readonly Row[],
+  laterRows?: number,
 ): Pages<Row> {
+  const ofLater = laterRows === undefined ? '' : `&limit=${laterRows}`
   const rows = useSignal<readonly Row[] | undefined>(undefined)
   const next = useSignal<string | undefined>(undefined)
   const fault = useSignal<string | undefined>(undefined)
@@ -38,7 +43,7 @@ export function usePages<Answer extends { readonly next?: string }, Row>(
       let before = from
       let found = 0
       for (let looks = 0; looks < mostEmpty; looks++) {
-        const page = before === undefined ? '' : `${path.includes('?') ? '&' : '?'}before=${before}`
+        const page = before === undefined ? '' : `${path.includes('?') ? '&' : '?'}before=${before}${ofLater}`
         // Each page begins behind the one before.
         // oxlint-disable-next-line no-await-in-loop
         const answer = await ask<Answer>(`${path}${page}`)

@@ -4,6 +4,9 @@ import { useEffect, useRef } from 'preact/hooks'
 /** So many rows are there above and below those on the screen. */
 const around = 20
 
+/** So many screens before the end is asked for more: as far as a fast hand scrolls while a page is loaded. */
+const near = 12
+
 /** Which rows of a long list are made: those on the screen, and some around. */
 export interface RowWindow {
   readonly first: number
@@ -34,7 +37,7 @@ export function useWindow<Of extends HTMLElement>(
     addEventListener('scroll', follow, { passive: true })
     return () => removeEventListener('scroll', follow)
   }, [rowHeight])
-  const isNear = end + 4 * screen >= count && top.value > 0
+  const isNear = end + near * screen >= count && top.value > 0
   useEffect(() => {
     if (isNear) onEnd?.()
   }, [isNear, count])

@@ -36,12 +36,13 @@ function createFeedHost({ registry, tenants, stops, options, redactor, onError }
     knowsOf: (source) => registry.knowsOf(source),
     change: (change) => takeOver(registry, change),
     setOutage: (outage) => registry.setOutage(outage),
-    refuseIfPaused({ source, tenant }) {
-      const paused = stops.find({ tenant, actor: '', tool: undefined, source })
+    refuseIfPaused(about) {
+      const paused = stops.find({ ...about, tool: undefined })
       if (paused !== undefined) throw new ToolFailure(paused)
     },
     hide: (about, hidden) => redactor.hide(about, hidden),
     redact: (text) => redactor.text(text),
+    redactJson: (value) => redactor.json(value),
     report: (tool, message) => onError({ call: '', tool, cause: new Error(redactor.text(message)) }),
   }
 }

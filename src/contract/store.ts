@@ -161,6 +161,10 @@ export interface EndsQuery {
   since: number
   /** Before then. */
   until: number
+  /** Of records after this sequence. */
+  after?: number
+  /** Of records before this sequence. */
+  before?: number
 }
 
 /** So many calls of a tool ended so. */

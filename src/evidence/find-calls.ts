@@ -1,7 +1,7 @@
 import type { Counterpart } from '../contract/base/counterpart.ts'
 import type { BeginRecord, EndRecord, StoredRecord } from '../contract/evidence.ts'
 import type { Store } from '../contract/store.ts'
-import { findPlace } from './find-place.ts'
+import { findPlace, findPlaceSoon, findStartSoon } from './find-place.ts'
 import { findResolution } from './resolve-outcome.ts'
 import { matchPattern } from '../kit/match/match-pattern.ts'
 import { mergeNewest, type Wanted } from './merge-newest.ts'
@@ -58,7 +58,7 @@ const windows = 4
 
 /**
  * The first of those calls. A page may have fewer calls than wanted, or none, and yet a next one: no page takes long, however rare what is wanted
- * is.
+ * is. Of a time, it leaves out calls that are further out of order than `mostOutOfOrder`.
  */
 export function findCallPage(store: Store, wanted: WantedCalls, most = windows * window): CallPage {
   const parts = wanted.tenants.map((tenant) => ({ tenant, ...lookThrough(store, { tenant, wanted, most }) }))
@@ -88,17 +88,21 @@ function lookThrough(
 ): { found: Placed[]; reached: number } {
   const found: Placed[] = []
   const isRare = wanted.tool !== undefined || wanted.actor !== undefined
-  const end = findPlace(store, tenant, wanted.until) ?? (store.head(tenant)?.sequence ?? 0) + 1
+  const isPage = most !== Number.POSITIVE_INFINITY
+  const { since, until } = wanted
+  const find = isPage ? findPlaceSoon : findPlace
+  const end = until === undefined ? (store.head(tenant)?.sequence ?? 0) + 1 : find(store, tenant, until)
   const start = Math.min(wanted.before?.get(tenant) ?? top, end)
   const bottom = Math.max(0, start - 1 - most)
-  for (let before = start; before > 1;) {
-    const after = isRare ? Math.max(0, before - 1 - window) : 0
+  const floor = isPage && since !== undefined ? findStartSoon(store, tenant, since) : 0
+  for (let before = start; before > floor + 1;) {
+    const after = isRare ? Math.max(floor, before - 1 - window) : floor
     let looked = 0
     for (const one of candidates(store, { tenant, wanted, after, before })) {
       looked++
       if (one.listed !== undefined) found.push({ ...one.listed, place: one.place })
       if (found.length === wanted.limit) return { found, reached: one.place }
-      if (looked >= mostOpened && most !== Number.POSITIVE_INFINITY) return { found, reached: one.place }
+      if (looked >= mostOpened && isPage) return { found, reached: one.place }
     }
     before = after + 1
     if (before <= bottom) return { found, reached: before }

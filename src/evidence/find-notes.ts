@@ -1,7 +1,7 @@
 import type { NoteRecord } from '../contract/evidence.ts'
 import type { Store } from '../contract/store.ts'
 import { readRecord } from '../kit/result/read-record.ts'
-import { findPlace } from './find-place.ts'
+import { findPlace, findPlaceSoon } from './find-place.ts'
 import { mergeNewest, type Wanted } from './merge-newest.ts'
 
 /** A note and its place in the chain. */
@@ -21,7 +21,47 @@ export interface WantedNotes extends Wanted {
 
 /** The latest notes, newest first. */
 export function findNotes(store: Store, wanted: WantedNotes): ListedNote[] {
-  const { tenants, session, limit, before, actor, tool, event, until } = wanted
+  return findNotePage(store, wanted, Number.POSITIVE_INFINITY).notes
+}
+
+/** So many records are looked through for one page. */
+const mostLooked = 50_000
+
+/**
+ * The first of those notes, and of each tenant the place before which nothing was looked at yet; undefined if all was. A page may have fewer notes than wanted, or
+ * none, and yet a next one: no page takes long, however few notes there are. Of a time, it leaves out notes that are further out of order than
+ * `mostOutOfOrder`.
+ */
+export function findNotePage(
+  store: Store,
+  wanted: WantedNotes,
+  most = mostLooked,
+): { notes: ListedNote[]; next: ReadonlyMap<string, number> | undefined } {
+  const parts = wanted.tenants.map((tenant) => ({ tenant, ...lookThrough(store, { tenant, wanted, most }) }))
+  const notes = mergeNewest(
+    parts.map(({ found }) => found),
+    wanted.limit,
+  )
+  const taken = new Set(notes)
+  const next = new Map(
+    parts.map(({ tenant, found, start, reached }) => {
+      const last = found.findLast((note) => taken.has(note))
+      return [tenant, found.at(-1) === last ? reached : (last?.sequence ?? start)] as const
+    }),
+  )
+  return { notes, next: [...next.values()].every((place) => place <= 1) ? undefined : next }
+}
+
+/** The newest notes of one tenant, from where on and how far was looked. */
+function lookThrough(
+  store: Store,
+  { tenant, wanted, most }: { tenant: string; wanted: WantedNotes; most: number },
+): { found: ListedNote[]; start: number; reached: number } {
+  const { session, limit, before, actor, tool, event, until } = wanted
+  const head = (store.head(tenant)?.sequence ?? 0) + 1
+  const find = most === Number.POSITIVE_INFINITY ? findPlace : findPlaceSoon
+  const start = before?.get(tenant) ?? (until === undefined ? head : find(store, tenant, until))
+  const after = Math.max(0, start - 1 - most)
   const query = {
     kind: 'note',
     newestFirst: true,
@@ -30,17 +70,12 @@ export function findNotes(store: Store, wanted: WantedNotes): ListedNote[] {
     ...(tool !== undefined && { tool }),
     ...(event !== undefined && { event }),
   } as const
-  const lists = tenants.map((tenant) => {
-    const place = before?.get(tenant) ?? findPlace(store, tenant, until)
-    const found = store.records({ ...query, tenant, ...(place !== undefined && { before: place }) })
-    const notes: ListedNote[] = []
-    for (const { text, sequence } of found) {
-      const note = readRecord(text, 'note')
-      if (event !== undefined && note.event !== event) continue
-      if (until !== undefined && note.at >= until) continue
-      if (notes.push({ ...note, sequence }) === limit) break
-    }
-    return notes
-  })
-  return mergeNewest(lists, limit)
+  const found: ListedNote[] = []
+  for (const { text, sequence } of store.records({ ...query, tenant, after, before: start })) {
+    const note = readRecord(text, 'note')
+    if (event !== undefined && note.event !== event) continue
+    if (until !== undefined && note.at >= until) continue
+    if (found.push({ ...note, sequence }) === limit) return { found, start, reached: sequence }
+  }
+  return { found, start, reached: after + 1 }
 }

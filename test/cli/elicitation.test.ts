@@ -1,14 +1,13 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { dirname } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished, test } from 'vitest'
+import { dirname, join } from 'node:path'
+import { expect, inject, onTestFinished, test } from 'vitest'
 import { listUntil } from '../mcp/connect.ts'
 import { handrail, makePlace, type Place } from '../support/command-line.ts'
 import { ctrlC, ctrlD, openTerminal } from '../support/terminal.ts'
 import { unmarked } from '../support/upstreams.ts'
 import { rounds } from '../support/rounds.ts'
 
-const script = fileURLToPath(new URL('../support/asking-server.ts', import.meta.url))
+const script = join(inject('programs'), 'asking-server.mjs')
 
 /** A place with a server that asks what it is told to, whose tools may be called. */
 function place(): Place {

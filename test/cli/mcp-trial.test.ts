@@ -38,6 +38,24 @@ test('mcp add --paste takes the JSON of another client, keeps its secret out, an
   for (const each of [stdout, stderr, text]) expect(each).not.toContain(secret)
 })
 
+test('mcp add --paste --try starts nothing with a variable of the environment that was not named', async () => {
+  const place = makePlace()
+  const { command, args } = makeNeedyServer()
+  const input = JSON.stringify({ command, args, env: { SHOP_TOKEN: '${SHOP_PASS}' } })
+  const argv = ['mcp', 'add', 'needy', '--paste', '-', '--try', '--yes']
+  const env = { SHOP_PASS: 'of-this-machine-4712' }
+  const held = await handrail(place, argv, { input, env })
+  expect([held.code, held.stderr]).toEqual([
+    2,
+    expect.stringContaining('--env SHOP_PASS. Nothing was changed.'),
+  ])
+  expect(existsSync(join(place.home, 'mcp.json'))).toBe(false)
+  const added = await handrail(place, [...argv, '--env', 'SHOP_PASS,SHOP_KEY'], { input, env })
+  expect(added.code, added.stderr).toBe(0)
+  const { needy } = JSON.parse(readFileSync(join(place.home, 'mcp.json'), 'utf8')).mcpServers
+  expect(needy.env).toEqual({ SHOP_TOKEN: '${SHOP_PASS}', SHOP_KEY: '${SHOP_KEY}' })
+})
+
 test('mcp import --try does the same, and who changed the file is in the evidence', async () => {
   const place = makePlace()
   const { command, args, code, data } = makeNeedyServer()

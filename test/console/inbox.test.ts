@@ -152,7 +152,7 @@ test('a dangerous call is decided by itself', async () => {
 })
 
 test('a diff is coloured by its language, loaded with the first one, and every letter of it stays text', async () => {
-  const place = makePlace({ 'cart.ts': 'const a = 1\n' })
+  const place = makePlace({ 'cart.ts': 'const a = 1\n\nconst b = 2\n' })
   const { link } = await startConsole({}, place)
   const { page, requests, faults } = await openPage(browser(), link)
   await page.getByText('Nothing waits for you.').waitFor()
@@ -160,7 +160,7 @@ test('a diff is coloured by its language, loaded with the first one, and every l
   expect(colours()).toEqual([])
   const office = await openOffice(place, { approve: undefined })
   const content =
-    '/* <img src=x\n onerror="document.title=1"> */\nconst text = `<script>${1}</script>`\n-- gone\n'
+    '/* <img src=x\n onerror="document.title=1"> */\nconst text = `<script>${1}</script>`\n-- gone\n\nconst b = 2\n'
   const { waiting } = await office
     .as()
     .step([{ id: 'w', tool: 'code.write_file', input: { path: 'cart.ts', content, overwrite: true } }])
@@ -170,6 +170,14 @@ test('a diff is coloured by its language, loaded with the first one, and every l
   await diff.locator('.added .code.comment', { hasText: 'onerror' }).waitFor()
   await diff.locator('.removed .code.keyword', { hasText: 'const' }).waitFor()
   expect((await diff.textContent())?.trimEnd()).toBe(waiting[0]?.approval.request.preview.body.trimEnd())
+  // Also an empty line behind a coloured one stands below it.
+  const bottoms = await diff.evaluate(({ children }) =>
+    [...children]
+      .filter((line) => line.textContent !== '')
+      .map((line) => line.getBoundingClientRect().bottom),
+  )
+  for (const [index, bottom] of bottoms.slice(1).entries())
+    expect(bottom - (bottoms[index] ?? 0)).toBeGreaterThan(8)
   expect(await page.locator('img, main script').count()).toBe(0)
   expect([await findFaults(page), faults, colours()]).toEqual([[], [], [expect.any(String)]])
 })
@@ -312,6 +320,13 @@ for (const [name, options] of firstOf([
       )) as number[]
       expect(wide).toBe(seen)
       expect(await page.locator('img, main script').count()).toBe(0)
+    }
+    await check()
+    // What is pressed is seen, also below the list of a narrow screen.
+    const items = page.getByRole('group', { name: 'What waits' }).getByRole('button')
+    for (const item of [items.last(), items.first()]) {
+      await item.click()
+      await expect.poll(async () => (await card.boundingBox())?.y).toBeLessThan(300)
     }
     await check()
     await page.keyboard.press('X')

@@ -261,7 +261,7 @@ test('who is of one tenant sees its rules and its suggestions alone, and nobody 
   const seen = (await as('eva', '/policy')).body
   expect(seen.rules.map(({ id }: { id: string }) => id)).toEqual(['all', 'own'])
   expect(JSON.stringify(seen)).not.toMatch(/theirs|"text"/)
-  expect(seen.readOnly).toContain('role "operator"')
+  expect(seen.readOnly).toContain('in all of them; "eva" has no role that is for all tenants.')
   const { suggested } = (await as('eva', '/policy/suggestions')).body
   expect(suggested).toMatchObject([{ tenant: 'acme', place: '/tenants/acme/rules/1', others: [] }])
   expect((await as('eva', '/policy/suggestions?tenant=zeta')).status).toBe(403)

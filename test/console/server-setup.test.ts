@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { atEnd } from '../support/at-end.ts'
 import { askApi, caller, enter, keepBrowser, openPage, startConsole } from '../support/console.ts'
+import { findFaults } from '../support/find-faults.ts'
 import { makeNeedyServer } from '../support/needy-server.ts'
 
 const browser = keepBrowser()
@@ -76,6 +77,16 @@ test('what only its program asks for is said and never opened by itself: hosts, 
   const given = await attempt({ text: needs({ NEEDS_KEY: '1' }), variables: ['SHOP_API_KEY'] })
   expect(given.entry.env).toEqual({ NEEDS_KEY: '1', SHOP_API_KEY: '${SHOP_API_KEY}' })
   expect(given.unset).toEqual(['SHOP_API_KEY'])
+  const mistakes = [
+    ['{"command": "x", "args": ["-y" "x"]}', 'What was pasted is not valid JSON at line 1, column 32'],
+    ['{"mcpServers": {"a": {"comand": "x"}}}', 'Did you mean "command"?'],
+    ['{"url": "https://x.example/${KEY}"}', 'Only values of "env" and "headers" may hold a variable.'],
+    ['{"url": "https://x.example/${input:key}"}', 'Write what it stands for in its place.'],
+  ] as const
+  for (const [text, message] of mistakes)
+    expect(JSON.stringify((await change('/servers/try', { text })).body), text).toContain(
+      JSON.stringify(message).slice(1, -1),
+    )
   for (const text of ['{', 'a | b', '{"mcpServers": {}}', '{"command": "x", "netwrok": true}'])
     expect((await change('/servers/try', { text })).body, text).not.toMatchObject({
       trials: [{ works: true }],
@@ -158,6 +169,25 @@ test('a person adds a server by pasting, takes one over from Cursor, finds one i
   const card = page.getByRole('region', { name: 'needy, as it was tried' })
   await card.getByText('works', { exact: true }).waitFor()
   await card.getByText('+    "needy": {').waitFor()
+  // What was tried before is not written in the place of something else.
+  await page.getByRole('textbox', { name: 'The JSON of any client' }).fill('{"mcpServers": {')
+  await page.getByRole('button', { name: 'Try it' }).click()
+  await page.getByText('What was pasted is not valid JSON').waitFor()
+  expect(await card.count()).toBe(0)
+  const own = { command, args, env: { SHOP_TOKEN: '${PATH}' } }
+  await page.getByRole('textbox', { name: 'The JSON of any client' }).fill(JSON.stringify({ needy: own }))
+  await page.getByRole('button', { name: 'Try it' }).click()
+  await card.getByText('It was not tried').waitFor()
+  expect(await card.getByRole('button', { name: 'Write it' }).count()).toBe(0)
+  expect(await findFaults(page)).toEqual([])
+  await card.getByLabel('PATH').check()
+  await card.getByRole('button', { name: 'Try again with that' }).click()
+  await card.getByText('works', { exact: true }).waitFor()
+  await card.getByText('PATH is read when Handrail starts').waitFor()
+  await page.getByRole('textbox', { name: 'The JSON of any client' }).fill([command, ...args].join(' '))
+  await page.getByRole('button', { name: 'Try it' }).click()
+  await page.getByText('PATH is read when Handrail starts').waitFor({ state: 'hidden' })
+  await card.getByText('works', { exact: true }).waitFor()
   await card.getByRole('button', { name: 'Write it' }).click()
   await page.getByRole('heading', { name: /needy open/ }).waitFor()
 
@@ -189,7 +219,8 @@ test('a person adds a server by pasting, takes one over from Cursor, finds one i
     .getByRole('button', { name: 'Write it' })
     .click()
   await page.getByRole('heading', { name: /needy open/ }).waitFor({ state: 'hidden' })
-  expect(faults).toEqual([])
+  // The browser itself tells what was refused.
+  expect(faults.filter((fault) => !fault.includes('409'))).toEqual([])
 })
 
 test('a registry that is not set, does not answer, or answers with something else is said plainly', async () => {

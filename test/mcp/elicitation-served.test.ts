@@ -1,14 +1,13 @@
 import { Client, StreamableHTTPClientTransport, type ElicitResult } from '@modelcontextprotocol/client'
-import { dirname } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { dirname, join } from 'node:path'
 import type { Elicitation, JsonObject, ElicitationHandler } from 'handrail'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, inject, onTestFinished, test } from 'vitest'
 import { serveHttp, type HttpOptions } from '../../src/mcp/server/http/serve-http.ts'
 import { openUpstreams, unmarked } from '../support/upstreams.ts'
 import { textOf, type Era } from './connect.ts'
 import { firstOf } from '../support/rounds.ts'
 
-const script = fileURLToPath(new URL('../support/asking-server.ts', import.meta.url))
+const script = join(inject('programs'), 'asking-server.mjs')
 const asking = { command: process.execPath, args: [script], read: [dirname(script)], sampling: true }
 const allowAll = { rules: [{ id: 'all', effect: 'allow', tools: ['mcp.*'] }] } as const
 

@@ -1,15 +1,14 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import type { Elicitation, ElicitationResult, JsonObject, ElicitationHandler, ToolResult } from 'handrail'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, inject, onTestFinished, test, vi } from 'vitest'
 import { startFixture } from '../conformance/start-fixture.ts'
 import { realServer } from '../support/real-servers.ts'
 import { openUpstreams, said } from '../support/upstreams.ts'
 
-const script = fileURLToPath(new URL('../support/asking-server.ts', import.meta.url))
+const script = join(inject('programs'), 'asking-server.mjs')
 /** A server of a revision with a handshake that asks what it is told to. */
 const asking = { command: process.execPath, args: [script], read: [dirname(script)] }
 

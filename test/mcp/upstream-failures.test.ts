@@ -294,6 +294,7 @@ test('a line is opened only for tenants that have the server (MCP-1, REG-3)', as
   const open = (tenant: string) =>
     servers.openDirectConnection('it', {
       tenant,
+      actor: 'user',
       era: 'legacy',
       capabilities: {},
       notify: () => {},

@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { mcpTools } from 'handrail/mcp'
+import { openMcpFeed } from '../../src/compose/sources/mcp-tools.ts'
 import { openRuntime, personSaying } from '../support/project.ts'
 import { startScripted } from '../support/scripted-server.ts'
 import { fixtureTool, makeFixtureServer, openUpstreams } from '../support/upstreams.ts'
@@ -60,4 +61,39 @@ test('a literal secret in the headers of a server is redacted where the server s
   const result = await runtime.session().call('mcp.it.act')
   expect(server.calls()[0]?.headers.authorization).toBe('Basic literal-header-123')
   expect(JSON.stringify(result)).not.toContain('literal-header')
+})
+
+test('what a server says past the calls, to a client of its own, holds none of its secrets (MCP-1, MCP-3, OUT-4)', async () => {
+  const words = (key: string | undefined) => ({ description: `Uses ${key}.` })
+  const server = await startScripted(({ method, headers: { authorization } }, say) => {
+    if (method === 'prompts/list') return { prompts: [{ name: 'p', ...words(authorization) }] }
+    if (method === 'prompts/get')
+      return { error: { code: -32_602, message: `Not with ${authorization}`, data: words(authorization) } }
+    if (method !== 'completion/complete') return undefined
+    say({ method: 'notifications/message', params: { level: 'info', data: words(authorization) } })
+    return { completion: { values: [] } }
+  })
+  const headers = { Authorization: 'Basic literal-header-123' }
+  const feed = openMcpFeed({ servers: { it: { url: server.url, headers } } })
+  const runtime = await openRuntime({ feeds: [feed] })
+  await runtime.settled()
+  const told: string[] = []
+  const line = feed.openDirectConnection('it', {
+    tenant: 'local',
+    actor: 'user',
+    era: 'legacy',
+    capabilities: {},
+    notify: (method, params) => told.push(JSON.stringify([method, params])),
+  })
+  onTestFinished(() => line.close())
+  const ask = (method: string) => line.ask(method, {}, new AbortController().signal)
+  expect(await ask('prompts/list')).toEqual({
+    prompts: [{ name: 'p', description: 'Uses [redacted].' }],
+  })
+  await expect(ask('prompts/get')).rejects.toMatchObject({
+    message: expect.stringContaining('Not with [redacted]'),
+    data: { data: { description: 'Uses [redacted].' } },
+  })
+  await ask('completion/complete')
+  await expect.poll(() => told.join()).toContain('Uses [redacted].')
 })

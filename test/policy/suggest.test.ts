@@ -303,6 +303,24 @@ test.each<[string, (cwd: string) => readonly Operation[], { manifest: object; re
     { manifest: toBank, reached: { resources: ['handrail:host:bank.example'] } },
   ],
   [
+    'of a server elsewhere, which gets a file too',
+    (cwd) => [bank, { kind: 'fs.read', path: join(cwd, 'bill.pdf') }],
+    {
+      manifest: { capabilities: { ...toBank.capabilities, fs: { read: ['project'] } } },
+      reached: {
+        resources: [expect.stringMatching(/^handrail:file:.*\/bill\.pdf$/), 'handrail:host:bank.example'],
+      },
+    },
+  ],
+  [
+    'that only reads a file',
+    (cwd) => [{ kind: 'fs.read', path: join(cwd, 'bill.pdf') }],
+    {
+      manifest: { capabilities: { fs: { read: ['project'] } } },
+      reached: { resources: [expect.stringMatching(/\/bill\.pdf$/)] },
+    },
+  ],
+  [
     'that hands it to a program',
     (cwd) => [{ ...program, cwd }],
     { manifest: runs, reached: { commands: ['env pay'] } },

@@ -1,8 +1,9 @@
 import { defineTool, type Json, type RuntimeOptions } from 'handrail'
 import type { PauseRequest } from 'handrail/policy'
 import { composeTools } from 'handrail/tools'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { modelSaying } from '../support/mock-model.ts'
+import { openMcpFeed } from '../../src/compose/sources/mcp-tools.ts'
 import { openRuntime, personSaying } from '../support/project.ts'
 import { makeStore, openShop, refundOf } from '../support/shop.ts'
 import { openPrograms, runCode } from '../agents/open-programs.ts'
@@ -180,6 +181,29 @@ test('a server of MCP that is paused is asked for nothing, neither tool nor reso
   expect(listed.data).toMatchObject({ failed: ['held'] })
   expect(await session.call('mcp.free.echo', {})).toMatchObject({ ok: true })
   expect(held.asked()).toHaveLength(asked)
+})
+
+test('a caller that is paused at a server of MCP reads nothing of it, neither by a call nor past the calls', async () => {
+  const server = makeFixtureServer()
+  const servers = openMcpFeed({ servers: { held: server.file } })
+  const { approve } = personSaying('allow_once')
+  const runtime = await openRuntime({ feeds: [servers], approve })
+  await runtime.settled(120_000)
+  const [asked, asks] = [server.asked().length, new AbortController().signal]
+  const read = (actor: string) =>
+    runtime.session({ actor }).call('mcp.read_resource', { server: 'held', uri: 'file:///a' })
+  const prompts = (actor: string) => {
+    const client = { tenant: 'local', actor, era: 'legacy', capabilities: {}, notify: () => {} } as const
+    const line = servers.openDirectConnection('held', client)
+    onTestFinished(() => line.close())
+    return line.ask('prompts/list', {}, asks)
+  }
+  await runtime.stops.pause({ actor: 'ann', server: 'held', by: 'bob' })
+  expect((await read('ann')).error).toMatchObject(paused)
+  await expect(prompts('ann')).rejects.toMatchObject({ code: paused.code, reason: paused.reason })
+  expect(server.asked()).toHaveLength(asked)
+  expect((await read('eve')).error?.reason).toBe('upstream_error')
+  await expect(prompts('eve')).rejects.toMatchObject({ reason: 'upstream_error' })
 })
 
 test('what is kept of a pause and cannot be read pauses everything, and so does a store that cannot say', async () => {

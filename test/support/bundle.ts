@@ -7,6 +7,9 @@ export const bundleFolder = fileURLToPath(
   new URL(`../../node_modules/.handrail-${process.pid}/`, import.meta.url),
 )
 
+/** Where Node keeps what processes compile that tests start, of such a folder. */
+export const compiledFolder = (folder: string): string => join(folder, 'compiled')
+
 /** Files behind the doors that tests use as well. They are part of the bundle, so that there is one of each. */
 const inside = [
   'compose/sources/mcp-tools.ts',

@@ -103,7 +103,7 @@ function keep(child: ChildProcess, others: ChildProcess[]): void {
 }
 
 async function makeProcess(main: string, user: number | undefined): Promise<ChildProcess> {
-  const child = fork(join(import.meta.dirname, 'run-commands.ts'), [main], {
+  const child = fork(join(inject('programs'), 'run-commands.mjs'), [main], {
     execArgv: [],
     serialization: 'advanced',
     // With an id of a user, Node leaves all other groups too.

@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import { PassThrough, Writable } from 'node:stream'
 
 /**
@@ -47,6 +48,8 @@ async function run({ argv, cwd, env }: Extract<ToCommand, { does: 'run' }>): Pro
   // The console keeps the streams that it found first.
   replace(console, { _stdout: stdout, _stderr: stderr })
   await runMain(argv)
+  // For the next process of this kind, which may start long before this one ends.
+  flushCompileCache()
   // A process of its own would have ended with what listens to these.
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.removeAllListeners(name)
   // What was said meanwhile is written in the order in which it was said.

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { inject } from 'vitest'
 import type { Runtime, RuntimeOptions } from 'handrail'
 import { mcpTools } from 'handrail/mcp'
 import { makeFolder, openRuntime, personSaying } from './project.ts'
@@ -40,7 +40,7 @@ export function said(result: { content: readonly { type: string; text?: string }
 export function makeFixtureServer(tools: readonly object[] = [fixtureTool('echo')]) {
   const folder = makeFolder()
   const path = join(folder, 'tools.json')
-  const script = fileURLToPath(new URL('fixture-server.ts', import.meta.url))
+  const script = join(inject('programs'), 'fixture-server.mjs')
   const server = {
     command: process.execPath,
     args: [script, path],

@@ -1,9 +1,14 @@
-import { registerHooks } from 'node:module'
+import { enableCompileCache, flushCompileCache, registerHooks } from 'node:module'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { findInBundle } from './bundle.ts'
+import { compiledFolder, findInBundle } from './bundle.ts'
 
-/** Loaded before a program that a test starts: lets it use the bundle in the folder that the query of this URL names. */
-const folder = decodeURIComponent(new URL(import.meta.url).search.slice(1))
+/** Loaded before a program that a test starts, from the folder of a bundle: lets it use that. */
+const folder = join(import.meta.dirname, '..')
+
+enableCompileCache(compiledFolder(folder))
+// Node does so at the end of a process, which most of these are killed before.
+setTimeout(flushCompileCache, 250).unref()
 
 registerHooks({
   resolve(specifier, context, next) {

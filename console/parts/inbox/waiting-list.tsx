@@ -37,8 +37,17 @@ function Item({ question, choice }: { question: PendingApproval; choice: Choice 
   const { id, request, expiresAt } = question
   const isCurrent = choice.current?.id === id
   const button = useRef<HTMLButtonElement>(null)
+  const isPressed = useRef(false)
+  const show = (): void => {
+    // On a narrow screen the question stands below the list, where it would change unseen.
+    const isBelow = isPressed.current && matchMedia('(width < 48rem)').matches
+    const card = isBelow ? button.current?.closest('.split')?.querySelector('.card') : undefined
+    const shown = card ?? button.current
+    shown?.scrollIntoView({ block: 'nearest' })
+    isPressed.current = false
+  }
   useEffect(() => {
-    if (isCurrent) button.current?.scrollIntoView({ block: 'nearest' })
+    if (isCurrent) show()
   }, [isCurrent])
   return (
     <li class="item">
@@ -51,7 +60,16 @@ function Item({ question, choice }: { question: PendingApproval; choice: Choice 
           onChange={() => choice.pick(question)}
         />
       )}
-      <button type="button" ref={button} aria-current={isCurrent} onClick={() => choice.choose(id)}>
+      <button
+        type="button"
+        ref={button}
+        aria-current={isCurrent}
+        onClick={() => {
+          isPressed.current = true
+          if (isCurrent) show()
+          else choice.choose(id)
+        }}
+      >
         <strong>{request.tool}</strong>
         <Countdown until={expiresAt} />
         <small>

@@ -37,9 +37,11 @@ export function nameReach(
     return 'reason' in named || isBuiltin(registered.tool) ? named : nameBeside(call, named)
   }
   const named = nameResources(call)
-  // Where a call goes does not say what it changes there, as the path of a file does.
-  const isElsewhere = operations.every(({ kind }) => kind === 'net' || kind === 'other')
-  const isSaid = registered.definition.permission !== 'write' || !isElsewhere
+  // Where a call goes, or what it reads, does not say what it changes, as the path of a file that it writes does.
+  const isOfFiles =
+    operations.every(({ kind }) => kind.startsWith('fs.')) &&
+    operations.some(({ kind }) => kind === 'fs.write')
+  const isSaid = registered.definition.permission !== 'write' || isOfFiles
   return 'reason' in named || isSaid ? named : nameBeside(call, named)
 }
 

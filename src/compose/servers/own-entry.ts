@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../contract/base/json.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { findLiteralSecrets, findWrittenSecrets } from '../../mcp/upstream/find-literal-secrets.ts'
+import { findMeant } from '../../config/servers/check-server.ts'
 import { checkEntry } from './mcp-file.ts'
 import type { OtherClient } from './other-clients.ts'
 
@@ -40,23 +41,34 @@ export function toOwnEntry(
   theirs: Json,
   { toOurs = (each) => each, keepsSecrets }: Choice,
 ): OwnEntry {
-  const leftOut = (why: string): OwnEntry => ({ secrets: {}, notes: [`"${server}" is left out: ${why}`] })
+  const leftOut = (why: string, notes: readonly string[] = []): OwnEntry => ({
+    secrets: {},
+    notes: [...notes, `"${server}" is left out: ${why}`],
+  })
   if (!isPlainObject(theirs)) return leftOut('it is not an object.')
   const all = Object.entries(toOurs(theirs as JsonObject))
   const notes = all
     .filter(([field]) => !ours.includes(field))
-    .map(([field]) => `"${field}" of "${server}" means nothing here, and is left out.`)
+    .map(([field]) => {
+      const meant = findMeant(field)
+      const hint = meant === undefined ? '' : ` Did you mean "${meant}"?`
+      return `"${field}" of "${server}" means nothing here, and is left out.${hint}`
+    })
   const plain = Object.fromEntries(all.filter(([field]) => ours.includes(field)))
   const entry = { ...plain, ...namesOf(plain, 'env'), ...namesOf(plain, 'headers') }
   const foreign = findForeign(entry)
   if (foreign !== undefined)
-    return leftOut(`it has "${foreign}", which nothing fills in here. Add it with "handrail mcp add".`)
+    return leftOut(
+      /^\$\{[A-Za-z_]\w*\}$/.test(foreign)
+        ? `it has "${foreign}" where nothing fills it in. Only values of "env" and "headers" may hold a variable.`
+        : `it has "${foreign}", which nothing fills in here. Write what it stands for in its place.`,
+    )
   const { safe, secrets } = keepsSecrets ? { safe: entry, secrets: {} } : hideSecrets(entry)
   const issues: string[] = []
   const { faulty } = checkEntry(server, safe)
   for (const each of faulty)
     issues.push(...each.issues.map(({ pointer, message }) => `${pointer}: ${message}`))
-  if (issues.length > 0) return leftOut(issues.join(' '))
+  if (issues.length > 0) return leftOut(issues.join(' '), notes)
   const hasSecrets = findWrittenSecrets(safe).length > 0
   if (!keepsSecrets && hasSecrets)
     return leftOut(

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { SetupError } from '../../contract/base/errors.ts'
-import type { Json, JsonObject } from '../../contract/base/json.ts'
+import type { Issue, Json, JsonObject } from '../../contract/base/json.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { parseWrittenJson } from '../../kit/json/parse-written-json.ts'
 import { readCommandLine } from '../../kit/shell/read-command-line.ts'
@@ -39,10 +39,13 @@ async function readStructured(text: string): Promise<JsonObject> {
     return toServers(readBy(() => parse(text)))
   }
   const whole = text.startsWith('"') ? `{${text.replace(/,\s*$/, '')}}` : text
-  const read = parseWrittenJson(whole)
-  if ('issues' in read)
-    throw new SetupError('invalid_configuration', 'What was pasted cannot be read as JSON:', read.issues)
+  const read = parseWrittenJson(whole, (fault) => `What was pasted is not valid JSON at ${fault}.`)
+  if ('issues' in read) throw notRead(read.issues.map(toLine).join(' '))
   return toServers(read.value)
+}
+
+function toLine({ pointer, message }: Issue): string {
+  return pointer === '' ? message : `${pointer}: ${message}`
 }
 
 function readBy(parse: () => unknown): unknown {

@@ -40,6 +40,8 @@ export interface Trial {
   readonly variables: readonly string[]
   /** Variables of its entry that are not set here. */
   readonly unset: readonly string[]
+  /** Variables of the environment of Handrail that a person would have to allow before it is started at all. */
+  readonly own: readonly string[]
   /** Packages that were fetched, with their versions. */
   readonly packages: readonly string[]
   /** Where its program keeps its data. */
@@ -139,6 +141,7 @@ function toTrial(state: McpServerState, about: About): Trial {
     folders: missedFolders(log, entry),
     variables: works ? [] : missedVariables(log, entry),
     unset,
+    own: [],
     packages: (state.package?.pin?.versions ?? []).map((each) => `${each.name} ${each.version}`),
     wantsLogin,
     notes,
@@ -192,6 +195,20 @@ function missedVariables(log: string, { env }: JsonObject): string[] {
   return [...new Set(named)].filter((each) => !known.includes(each) && !isOurs(each)).slice(0, 20)
 }
 
+/**
+ * The variables of the environment of Handrail that what was pasted would be given in a trial, but those that a person allowed. Its text could so
+ * have any secret of this machine sent anywhere.
+ */
+export function findOwnVariables(
+  { entry = {}, secrets }: PastedServer,
+  allowed: readonly string[],
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): string[] {
+  return secretNames(JSON.stringify(entry)).filter(
+    (each) => Object.hasOwn(environment, each) && !Object.hasOwn(secrets, each) && !allowed.includes(each),
+  )
+}
+
 /** What a person lets a server have, beside what its entry says. */
 export interface Allowed {
   readonly hosts?: readonly string[]
@@ -206,16 +223,18 @@ export function allow(
 ): PastedServer {
   const { entry = {} } = given
   const { network, write, env } = entry
+  const named = secretNames(JSON.stringify(entry))
+  const missing = variables.filter((each) => !named.includes(each))
   return {
     ...given,
     entry: {
       ...entry,
       ...(hosts.length > 0 && network !== true && { network: withMore(network, hosts) }),
       ...(folders.length > 0 && { write: withMore(write, folders) }),
-      ...(variables.length > 0 && {
+      ...(missing.length > 0 && {
         env: {
           ...(isPlainObject(env) ? (env as JsonObject) : {}),
-          ...Object.fromEntries(variables.map((each) => [each, `\${${each}}`])),
+          ...Object.fromEntries(missing.map((each) => [each, `\${${each}}`])),
         },
       }),
     },

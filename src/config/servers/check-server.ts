@@ -130,7 +130,7 @@ function misplacedField(field: string, url: string | undefined): Issue {
 }
 
 /** The field of ours that an unknown one probably is. */
-function findMeant(field: string): string | undefined {
+export function findMeant(field: string): string | undefined {
   const [nearest] = nearestNames(field, Object.keys(serverFields), 1)
   if (nearest === undefined) return undefined
   const isClose = Math.abs(nearest.length - field.length) <= 2 && field[0]?.toLowerCase() === nearest[0]

@@ -28,7 +28,7 @@ const list = endpoint({
     since: 'Only those that began then or later, in milliseconds since the epoch.',
     ...placeQuery,
     until:
-      'Only those that began before then, in milliseconds since the epoch; of an outcome other than ok, that ended before then.',
+      'Only those that began before then, in milliseconds since the epoch; of an outcome other than ok, that ended before then. What is far out of order may be left out.',
   },
   answer: {
     type: 'object',

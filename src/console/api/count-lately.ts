@@ -1,4 +1,5 @@
 import type { CountedEnds, Store } from '../../contract/store.ts'
+import { findStartSoon, mostOutOfOrder } from '../../evidence/find-place.ts'
 import { readRecord } from '../../kit/result/read-record.ts'
 
 /** A part of a time, and the ends in it. */
@@ -23,7 +24,10 @@ interface Known {
 
 const known = new WeakMap<Store, Map<string, Known>>()
 
-/** The whole parts of one length in a time, the newest first in counting: all of them, or as many as can be counted in moments. */
+/**
+ * The whole parts of one length in a time, the newest first in counting: all of them, or as many as can be counted in moments. Ends that are further
+ * out of order than `mostOutOfOrder` are not among them.
+ */
 export function countLately(
   store: Store,
   { tenant, since, until, length }: { tenant: string; since: number; until: number; length: number },
@@ -31,12 +35,18 @@ export function countLately(
   const { parts: counted } = freshen(store, tenant)
   const parts: CountedPart[] = []
   let left = mostAtOnce
+  // What was made in the parts that are still to come stands before it.
+  let before = Number.MAX_SAFE_INTEGER
   for (let at = Math.floor((until - 1) / length) * length; at + length > since; at -= length) {
     const key = `${length} ${at}`
-    const before = counted.get(key)
-    if (before === undefined && left <= 0) return { parts, isWhole: false }
-    const ends = before ?? store.countEnds({ tenant, since: at, until: at + length })
-    if (before === undefined) left -= ends.reduce((sum, { calls }) => sum + calls, 0)
+    let ends = counted.get(key)
+    if (ends === undefined && left <= 0) return { parts, isWhole: false }
+    if (ends === undefined) {
+      const after = findStartSoon(store, tenant, at)
+      ends = store.countEnds({ tenant, since: at, until: at + length, after, before })
+      left -= ends.reduce((sum, { calls }) => sum + calls, 0)
+      before = after + 2 * mostOutOfOrder + 1
+    }
     counted.set(key, ends)
     parts.push({ at, ends })
   }

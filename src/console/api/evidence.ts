@@ -1,7 +1,7 @@
 import type { Verification } from '../../contract/evidence.ts'
-import { findNotes, type ListedNote } from '../../evidence/find-notes.ts'
+import { findNotePage, type ListedNote } from '../../evidence/find-notes.ts'
 import { answerProblem } from '../base/answers.ts'
-import { writeCursor } from '../base/cursor.ts'
+import { toCursorText } from '../base/cursor.ts'
 import { endpoint, type Asked, type Endpoint } from '../base/endpoint.ts'
 import { mostRows, placeQuery, readPart } from '../base/read-query.ts'
 import { everyTenant } from '../../contract/mcp/console-login.ts'
@@ -52,7 +52,11 @@ const notes = endpoint({
     type: 'object',
     properties: {
       notes: { type: 'array', items: noteRow },
-      next: { type: 'string', description: 'Of the page after this one. Absent if there is none.' },
+      next: {
+        type: 'string',
+        description:
+          'Of the page after this one, which may be there even if this one has few notes or none: no page takes long. Absent if there is none.',
+      },
     },
     required: ['notes'],
   },
@@ -64,11 +68,9 @@ const notes = endpoint({
       const value = query.get(name)
       return value === null || value === '' ? [] : [[name, value]]
     })
-    const found = findNotes(parts.runtime.store, { ...part, ...Object.fromEntries(named) })
-    return {
-      notes: found.map(toNoteRow),
-      ...(found.length === part.limit && { next: writeCursor(found, part.before) }),
-    }
+    const found = findNotePage(parts.runtime.store, { ...part, ...Object.fromEntries(named) })
+    const { notes, next } = found
+    return { notes: notes.map(toNoteRow), ...(next !== undefined && { next: toCursorText(next) }) }
   },
 })
 

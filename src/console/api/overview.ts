@@ -1,6 +1,6 @@
 import type { StoredRun } from '../../contract/agent-run.ts'
 import type { CountedEnds } from '../../contract/store.ts'
-import { findCalls } from '../../evidence/find-calls.ts'
+import { findCallPage } from '../../evidence/find-calls.ts'
 import { endpoint, type Asked, type Endpoint } from '../base/endpoint.ts'
 import { listRuns } from '../base/list-runs.ts'
 import { readCount } from '../base/read-query.ts'
@@ -108,7 +108,7 @@ type Open = { readonly tool: string; readonly at: number }
 
 /** Of the newest calls, those that have not ended. */
 function findOpen({ tenants, parts: { runtime } }: Asked, since: number): readonly Open[] {
-  const calls = findCalls(runtime.store, { tenants, since, limit: newest.calls })
+  const { calls } = findCallPage(runtime.store, { tenants, since, limit: newest.calls })
   return calls
     .filter(({ outcome }) => outcome === 'running' || outcome === 'waiting')
     .map(({ tool, begun }) => ({ tool, at: begun.at }))

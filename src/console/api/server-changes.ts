@@ -9,9 +9,9 @@ import { otherClients, readTheirServers } from '../../compose/servers/other-clie
 import { openFile } from '../../config/files/settings-file.ts'
 import { readServers } from '../../compose/servers/mcp-file.ts'
 import { toOwnEntry } from '../../compose/servers/own-entry.ts'
-import { readPasted } from '../../compose/servers/read-pasted.ts'
+import { readPasted, type PastedServer } from '../../compose/servers/read-pasted.ts'
 import { searchRegistry } from '../../compose/servers/search-registry.ts'
-import { allow, tryServer, type Trial } from '../../compose/servers/try-server.ts'
+import { allow, findOwnVariables, tryServer, type Trial } from '../../compose/servers/try-server.ts'
 import type { Json, JsonObject } from '../../contract/base/json.ts'
 import { SetupError } from '../../contract/base/errors.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
@@ -40,7 +40,11 @@ const trial = endpoint({
       name: { type: 'string', description: 'What it is called, if the text has one server.' },
       hosts: { ...texts, description: 'That it may reach, beside what the text says.' },
       folders: { ...texts, description: 'That it may write to, beside what the text says.' },
-      variables: { ...texts, description: 'Of the environment of this server, that it is given.' },
+      variables: {
+        ...texts,
+        description:
+          'Of the environment of Handrail, that it is given. One that the text names is not given to it otherwise.',
+      },
     },
     required: ['text'],
     additionalProperties: false,
@@ -60,13 +64,13 @@ const trial = endpoint({
         variables: listOf(body['variables']),
       }
       const trials: Trial[] = []
-      // One after the other: each may fetch packages.
-      for (const each of pasted)
-        trials.push(
-          each.entry === undefined
-            ? leftOut(each.name, each.notes)
-            : await tryServer(allow(each, allowed), parts.serverSetup.openTrial),
-        )
+      for (const each of pasted) {
+        const own = findOwnVariables(each, allowed.variables)
+        // One after the other: each may fetch packages.
+        if (each.entry === undefined) trials.push(leftOut(each))
+        else if (own.length > 0) trials.push(heldBack(each, own))
+        else trials.push(await tryServer(allow(each, allowed), parts.serverSetup.openTrial))
+      }
       return { trials: trials.map((each) => ({ ...each, ...copyLists(each) })) }
     }),
 })
@@ -278,7 +282,8 @@ function listOf(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []
 }
 
-function leftOut(name: string, notes: readonly string[]): Trial {
+/** One that cannot be tried. */
+function leftOut({ name, notes }: Pick<PastedServer, 'name' | 'notes'>): Trial {
   const none: readonly string[] = []
   return {
     name,
@@ -290,6 +295,7 @@ function leftOut(name: string, notes: readonly string[]): Trial {
     folders: none,
     variables: none,
     unset: none,
+    own: none,
     packages: none,
     wantsLogin: false,
     fault: notes.join(' '),
@@ -297,15 +303,24 @@ function leftOut(name: string, notes: readonly string[]): Trial {
   }
 }
 
-function copyLists({ entry: own, added, tools, hosts, folders, variables, unset, packages, notes }: Trial) {
+/** One that was not tried, since a person has to allow something first. */
+function heldBack({ name, entry: pasted = {}, notes }: PastedServer, own: readonly string[]): Trial {
+  const { url } = pasted
+  const receiver = typeof url === 'string' ? new URL(url).host : 'its program'
+  const fault = `It was not tried: ${receiver} would be given ${own.join(', ')} of the environment of Handrail itself. Allow that if it is meant to have it, or paste the value in its place.`
+  return { ...leftOut({ name, notes }), entry: pasted, own, fault, notes }
+}
+
+function copyLists({ entry, added, tools, hosts, folders, variables, unset, own, packages, notes }: Trial) {
   return {
-    entry: own as { [field: string]: Json },
+    entry: entry as { [field: string]: Json },
     added: added as { [field: string]: Json },
     tools: [...tools],
     hosts: [...hosts],
     folders: [...folders],
     variables: [...variables],
     unset: [...unset],
+    own: [...own],
     packages: [...packages],
     notes: [...notes],
   }

@@ -15,6 +15,11 @@ export const trialRow = {
     folders: { ...texts, description: 'That its program says it could not write to.' },
     variables: { ...texts, description: 'That it says it needs and does not have.' },
     unset: { ...texts, description: 'Variables of its entry that are not set for this server.' },
+    own: {
+      ...texts,
+      description:
+        'Variables of the environment of Handrail that its entry names. It was not started: it would be given them, which takes a person who names them in `variables`.',
+    },
     packages: texts,
     data: { type: 'string', description: 'Where its program keeps its data.' },
     wantsLogin: { type: 'boolean' },
@@ -33,6 +38,7 @@ export const trialRow = {
     'folders',
     'variables',
     'unset',
+    'own',
     'packages',
     'wantsLogin',
     'notes',

@@ -1,7 +1,7 @@
 import { answerProblem } from './answers.ts'
 import type { Endpoint, Question } from './endpoint.ts'
 import { everyTenant } from '../../contract/mcp/console-login.ts'
-import { mayDo, roleIn, sees, tenantsOf } from './roles.ts'
+import { mayDo, describeRole, sees, tenantsOf } from './roles.ts'
 
 /** The tenants that a question reaches, in all of which its visitor has the role that it takes; or why it is refused. */
 export function findReach({ role, reach }: Endpoint, question: Question): readonly string[] | Response {
@@ -20,7 +20,7 @@ export function findReach({ role, reach }: Endpoint, question: Question): readon
     return refuse(`This is of all tenants: it takes the role "${role}" in all of them.`)
   if (!sees(visitor, missing)) return refuse(notSeen)
   return refuse(
-    `This takes the role "${role}" in the tenant "${missing}"; "${visitor.name}" is "${roleIn(visitor, missing) ?? 'nothing'}" there.`,
+    `This takes the role "${role}" in the tenant "${missing}"; ${describeRole(visitor, missing)}.`,
   )
 }
 

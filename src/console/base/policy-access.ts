@@ -1,7 +1,7 @@
 import { everyTenant } from '../../contract/mcp/console-login.ts'
 import { answerProblem } from './answers.ts'
 import type { PolicyDesk } from './console-parts.ts'
-import { mayDo, roleIn, type Visitor } from './roles.ts'
+import { describeRole, mayDo, type Visitor } from './roles.ts'
 
 /** Why a visitor cannot change the policy at this place, or anywhere in it; undefined if they can. */
 export function whyReadOnly(
@@ -13,10 +13,10 @@ export function whyReadOnly(
   const [part, tenant] = place
   const at = part === 'tenants' && typeof tenant === 'string' ? tenant : everyTenant
   if (mayDo(visitor, 'operator', at)) return undefined
-  const role = roleIn(visitor, at) ?? 'nothing'
+  const role = describeRole(visitor, at)
   return at === everyTenant
-    ? `The policy is for all tenants: changing it takes the role "operator" in all of them; "${visitor.name}" is "${role}" there.`
-    : `This takes the role "operator" in the tenant "${at}"; "${visitor.name}" is "${role}" there.`
+    ? `The policy is for all tenants: changing it takes the role "operator" in all of them; ${role}.`
+    : `This takes the role "operator" in the tenant "${at}"; ${role}.`
 }
 
 /** The same as an answer. */

@@ -1,3 +1,4 @@
+import { mostOutOfOrder } from '../../evidence/find-place.ts'
 import { answerProblem } from './answers.ts'
 import { readCursor, type Cursor } from './cursor.ts'
 import { notSeen } from './find-reach.ts'
@@ -33,7 +34,7 @@ export function readPage(
 /** What says where a list begins. */
 export const placeQuery = {
   tenant: 'Only of this tenant.',
-  until: 'Only what was made before then, in milliseconds since the epoch.',
+  until: `Only what was made before then, in milliseconds since the epoch. What is more than ${mostOutOfOrder} records out of order, as where a clock was set back, may be left out.`,
   record:
     'Begins at the record with this number in the chain of `tenant`; if that is absent, of the usual one.',
 } as const

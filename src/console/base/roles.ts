@@ -28,6 +28,15 @@ export function roleIn({ roles }: Holder, tenant: string): ConsoleRole | undefin
   return higher(roles.get(everyTenant), roles.get(tenant))
 }
 
+/** What a person is in a tenant, in words. */
+export function describeRole(visitor: Pick<Visitor, 'name' | 'roles'>, tenant: string): string {
+  const role = roleIn(visitor, tenant)
+  const place = tenant === everyTenant ? 'that is for all tenants' : 'there'
+  return role === undefined
+    ? `"${visitor.name}" has no role ${place}`
+    : `"${visitor.name}" is "${role}" there`
+}
+
 /** The higher one of two roles. */
 export function higher(
   one: ConsoleRole | undefined,

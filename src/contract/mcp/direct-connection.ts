@@ -13,6 +13,7 @@ export interface ServerConnections {
 /** The client at its end of a connection. */
 export interface DirectClient {
   readonly tenant: string
+  readonly actor: string
   /** Whether the client shakes hands (to 2025-11-25) or not; the server is asked to speak likewise. */
   readonly era: 'legacy' | 'modern'
   /** What the client can do for a server, in the words of the protocol. */
@@ -28,6 +29,8 @@ export interface DirectConnection {
   initialize(): Promise<InitializedServer>
   /** Its tools as it says them, where what it says is what its imported tools were made from. */
   tools(): Promise<readonly OfferedTool[]>
+  /** Whether it has any tool, also one that is held back here. */
+  hasTools(): Promise<boolean>
   /** The canonical name of its tool, whether or not there is one. */
   canonicalName(tool: string): string
   /** What a call to a tool of the server has as its caller, so that it goes over this connection. */

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../base/json.ts'
 import type { ProgramOwn } from '../services/sandbox.ts'
 import type { Tool, ToolDefinition, ToolSource } from '../tool/tool.ts'
 
@@ -39,8 +40,8 @@ export interface FeedHost {
    * of it, and nothing that the operator said of them is touched.
    */
   setOutage(outage: SourceOutage): void
-  /** Throws a `ToolFailure` if a person paused this source for a tenant: then nothing is asked of it. */
-  refuseIfPaused(about: { readonly source: string; readonly tenant: string }): void
+  /** Throws a `ToolFailure` if a person paused this source for a tenant, or for this actor of it: then nothing is asked of it. */
+  refuseIfPaused(about: { readonly source: string; readonly tenant: string; readonly actor: string }): void
   /**
    * Redacts these wherever they turn up from now on, in the place of what was said of the same thing before; what was said last of it stays
    * redacted beside them.
@@ -48,6 +49,8 @@ export interface FeedHost {
   hide(about: string, secrets: readonly string[]): void
   /** The text without any secret of the runtime, or that was hidden. */
   redact(text: string): string
+  /** The same for every text inside of a value. */
+  redactJson(value: JsonObject): JsonObject
   /** Says something that the operator should know. */
   report(source: string, message: string): void
 }

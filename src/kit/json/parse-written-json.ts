@@ -16,9 +16,12 @@ const tokens = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|\/\/[^\n]*|\/\*.*?(?:\*\/|$)|[
 
 /**
  * The value of JSON that a person wrote. Comments, and a comma after the last item, are passed over. A name that stands twice in one object is a
- * issue: programs that read JSON take either of the two, so a reader could not know which one holds.
+ * issue: programs that read JSON take either of the two, so a reader could not know which one holds. `describe` says where it stops being JSON.
  */
-export function parseWrittenJson(text: string): Written | { readonly issues: readonly Issue[] } {
+export function parseWrittenJson(
+  text: string,
+  describe = (fault: string) => `The file is not valid JSON at ${fault}. Mend it or remove it.`,
+): Written | { readonly issues: readonly Issue[] } {
   if (text.trim() === '') return { issues: [invalid('The file is empty. Write {} there, or remove it.')] }
   const { idle, issues } = scan(text)
   const plain = idle.length === 0 ? text : blank(text, idle)
@@ -26,9 +29,7 @@ export function parseWrittenJson(text: string): Written | { readonly issues: rea
     const value: unknown = JSON.parse(plain)
     return issues.length > 0 ? { issues } : { value, hasComments: idle.some(({ isComment }) => isComment) }
   } catch {
-    return {
-      issues: [invalid(`The file is not valid JSON at ${describeJsonIssue(plain)}. Mend it or remove it.`)],
-    }
+    return { issues: [invalid(describe(describeJsonIssue(plain)))] }
   }
 }
 

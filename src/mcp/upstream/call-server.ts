@@ -28,7 +28,7 @@ export interface CallRoute {
 export function callServer(
   { server, managed, questions, binding }: CallRoute,
   { tool, input }: { tool: ImportedTool; input: JsonObject },
-  { signal, onProgress, asker, guard }: Omit<UpstreamCall, 'tenant' | 'guard'> & { guard: () => void },
+  { signal, onProgress, asker, guard }: Omit<UpstreamCall, 'principal' | 'guard'> & { guard: () => void },
 ): Promise<JsonObject> {
   const params = { name: tool.rawName, arguments: input }
   const options = {

@@ -39,7 +39,7 @@ export function createDirectConnections(options: DirectConnectionsOptions): Dire
         owner: connections,
         async send(managed, work, signal) {
           const source = toSourceName(server.name)
-          options.host.refuseIfPaused({ source, tenant: end.tenant })
+          options.host.refuseIfPaused({ source, tenant: end.tenant, actor: end.actor })
           return sendOver(work, { server: server.name, managed, signal, tool: source })
         },
         onOpen: () => connections.find(end.tenant)?.managed.wake(),

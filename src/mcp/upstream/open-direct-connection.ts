@@ -7,6 +7,7 @@ import type { Packages } from '../packages/open-packages.ts'
 import { asIs } from './base/as-is.ts'
 import { longestMs } from '../../kit/time/longest-ms.ts'
 import { createManagedConnection, type ManagedConnection } from './connection/create-managed-connection.ts'
+import { createSecretHiding } from './hide-secrets.ts'
 import { importTool, type ImportedTool } from './base/import-tool.ts'
 import type { Login } from './login/create-login.ts'
 import type { Connection } from './connection/open-connection.ts'
@@ -87,7 +88,9 @@ export function openDirectConnection({
   onClose,
 }: DirectConnectionOptions): DirectConnection {
   const questions = createDirectQuestions(end.era === 'modern')
+  const hiding = createSecretHiding(host)
   let closed = false
+  let hasTools = false
   let offers: ReadonlyMap<string, Offered> = new Map()
   const managed = createManagedConnection({
     server,
@@ -101,12 +104,13 @@ export function openDirectConnection({
       // What belongs to a call goes with it; what belongs to the session goes to the client.
       notify(method, params) {
         const call = method === 'notifications/message' ? questions.current() : undefined
-        ;(call ?? end).notify(method, params)
+        ;(call ?? end).notify(method, hiding.said(params))
       },
     },
     answer: (method, params, signal) => questions.answer(method, params, signal),
     onTools: async (raw) => {
       const isNews = offers.size > 0
+      hasTools = raw.length > 0
       offers = toOffers(server.name, raw)
       await onOpen()
       if (isNews) end.notify('notifications/tools/list_changed', {})
@@ -121,18 +125,27 @@ export function openDirectConnection({
     async initialize() {
       const { client, era } = await managed.open()
       const capabilities = readJsonObject(client.getServerCapabilities())
-      return { era, capabilities, instructions: client.getInstructions() }
+      const instructions = client.getInstructions()
+      return { era, capabilities, instructions: instructions && host.redact(instructions) }
     },
     async tools() {
       await managed.open()
       return [...offers.values()].filter((offered) => seen(offered.name) === offered.seen)
     },
+    async hasTools() {
+      await managed.open()
+      return hasTools
+    },
     canonicalName: (tool) => toToolName(server.name, tool),
-    bindCall: (binding) =>
-      new BoundCall(owner, { managed, binding, questions: questions.of(binding), offer }),
+    bindCall(of) {
+      const binding = hiding.bound(of)
+      return new BoundCall(owner, { managed, binding, questions: questions.of(binding), offer })
+    },
     ask(method, params, signal) {
       const options = { signal, timeout: longestMs, allowInputRequired: true }
-      return send(managed, ({ client }) => client.request({ method, params }, asIs, options), signal)
+      return hiding.answered(
+        send(managed, ({ client }) => client.request({ method, params }, asIs, options), signal),
+      )
     },
     isClosed: () => closed,
     async close() {

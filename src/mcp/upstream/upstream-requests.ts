@@ -31,16 +31,17 @@ export function createUpstreamRequests({
     offer: (tenant, tool) => connections.offer(tenant, tool),
     refusal: (tenant) => connections.find(tenant)?.managed.refusal(),
     async call(tool, input, call) {
-      const { tenant, asker } = call
-      host.refuseIfPaused({ source, tenant })
+      const { principal, asker } = call
+      const { tenant, actor } = principal
+      host.refuseIfPaused({ source, tenant, actor })
       const own = findBoundConnection(connections, asker.caller)
       const route = own ?? connections.of(tenant)
       onCall(tenant)
       const guard = (): void => call.guard(own?.offer(tool) ?? connections.offer(tenant, tool))
       return callServer({ server, ...route }, { tool, input }, { ...call, guard })
     },
-    async ask({ method, params, signal, tool, asker }, tenant) {
-      host.refuseIfPaused({ source, tenant })
+    async ask({ method, params, signal, tool, asker, principal: { tenant, actor } }) {
+      host.refuseIfPaused({ source, tenant, actor })
       const { managed, questions } = connections.of(tenant)
       const options = { signal, timeout: longestMs, allowInputRequired: true }
       return sendOver((connection) => callOver(connection, { method, params, options, server, asker }), {

@@ -15,6 +15,7 @@ import { unasked } from './refusals.ts'
 import { authoriseUse } from './authorise-use.ts'
 import { callFacts } from './call-facts.ts'
 import { callableDigest } from './callable-digest.ts'
+import { findPause } from './find-pause.ts'
 import { keepApproval } from './session-approvals.ts'
 import { showHeld } from './show-held.ts'
 
@@ -175,6 +176,8 @@ async function review(reviewed: Reviewed): Promise<CallError | undefined> {
     const answer = await askPerson(approver, asked, scope)
     if ('error' in answer) return answer.error
     if (watch.ended !== undefined) return abortedWhileAsked(name, watch.ended)
+    const paused = findPause(admitted.registered, admitted.partOf, scope)
+    if (paused !== undefined) return pausedMeanwhile(name, paused)
     const now = await judge(effects, holding, tenant.latest())
     if ('code' in now) return now
     const isSame = callableDigest(admitted.registered, session) === admitted.registered.digest
@@ -215,6 +218,14 @@ function unaskable({ reason, layer, rule }: Decision): CallError {
   return callError('POLICY.APPROVAL_DENIED', 'no_callback', {
     message: `It needs a person's yes (${withoutStop(reason)}), and no person is asked about what a job writes. Run the command in the foreground, or let a rule of the policy allow it.`,
     data: { layer, rule },
+  })
+}
+
+function pausedMeanwhile(tool: string, { data }: CallError): CallError {
+  const why = data?.['why']
+  return callError('POLICY.DENY_TOOL', 'calls_paused', {
+    message: `It was paused while the person decided about what "${tool}" wrote, and nothing of that was kept${typeof why === 'string' ? `: ${withoutStop(why)}` : ''}. Stop here, and say so.`,
+    ...(data !== undefined && { data }),
   })
 }
 

@@ -4,6 +4,7 @@ import { readFileSync, readlinkSync } from 'node:fs'
 export const processMark = /\d+-\d+-\d+/
 
 let own: string | undefined
+let space: string | undefined
 
 /** The mark of this process. */
 export function ownMark(): string {
@@ -12,8 +13,8 @@ export function ownMark(): string {
 
 /** Whether the process with this mark has ended. Nothing is known of one in another namespace. */
 export function isOver(mark: string): boolean {
-  const [space, pid, started] = mark.split('-')
-  if (space !== namespace()) return false
+  const [where, pid, started] = mark.split('-')
+  if (where !== namespace()) return false
   return process.platform === 'linux' ? String(startedAt(Number(pid))) !== started : !lives(Number(pid))
 }
 
@@ -22,8 +23,12 @@ export function isRunning(mark: string): boolean {
   return mark.startsWith(`${namespace()}-`) && !isOver(mark)
 }
 
+/** A process stays in its own. */
 function namespace(): string {
-  if (process.platform !== 'linux') return '0'
+  return (space ??= process.platform === 'linux' ? readNamespace() : '0')
+}
+
+function readNamespace(): string {
   return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0'
 }
 

@@ -35,8 +35,19 @@ export function sweepLeftovers(): Promise<void> {
 }
 
 async function sweepMore(): Promise<void> {
+  const runs = rememberRunning()
   // Twice, as a note that another process takes may be missing in one look.
-  if (![tmpdir(), notesFolder, notesFolder].every((folder) => isQuiet(folder))) await sweepAll()
+  if (![tmpdir(), notesFolder, notesFolder].every((folder) => isQuiet(folder, runs))) await sweepAll()
+}
+
+/** Asks the system about each process once, as one may have written much. */
+function rememberRunning(): (mark: string) => boolean {
+  const known = new Map<string, boolean>()
+  return (mark) => {
+    const runs = known.get(mark) ?? isRunning(mark)
+    known.set(mark, runs)
+    return runs
+  }
 }
 
 async function sweepAll(): Promise<void> {
@@ -45,14 +56,14 @@ async function sweepAll(): Promise<void> {
 }
 
 /** Whether all that processes wrote in a folder is of processes that run, no process does what a note there asks for, and this one has read what they found. */
-function isQuiet(folder: string): boolean {
+function isQuiet(folder: string, runs: (mark: string) => boolean): boolean {
   try {
     return readdirSync(folder).every((name) => {
       if (!name.startsWith('handrail-')) return true
       const path = join(folder, name)
       if (isAsideNote(path)) return untold.has(path)
       const mark = markOfNote(path) ?? ownName.exec(name)?.[1]
-      return mark === undefined || (isRunning(mark) && !isTaken(path) && !isTakenLanding(path))
+      return mark === undefined || (runs(mark) && !isTaken(path) && !isTakenLanding(path))
     })
   } catch {
     return true

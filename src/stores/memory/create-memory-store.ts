@@ -76,8 +76,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     readOnly: undefined,
     append: (entries, changes) => rejecting(() => write(entries, changes)),
     records: (query) => selectRecords(chains, query),
-    countEnds: ({ tenant, since, until }) =>
-      countEnds(selectRecords(chains, { tenant, kind: 'end', since }), until),
+    countEnds: ({ until, ...query }) => countEnds(selectRecords(chains, { ...query, kind: 'end' }), until),
     tenants: () => [...chains.keys()].sort(),
     head: (tenant) => chains.get(tenant)?.head(),
     digest: createKeyedDigest(newSecret()),

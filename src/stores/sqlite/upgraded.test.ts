@@ -6,7 +6,7 @@ import { openSqliteStore } from './open-sqlite-store.ts'
 import { someCalls } from './summaries/many-records.fixture.ts'
 import { inFile, tempPath } from './summaries/open-file.fixture.ts'
 
-/** What a newer Handrail does to a file in a process of its own: it keeps texts elsewhere, where nobody of this version looks. */
+/** What a newer Handrail does to a file in a process of its own: it keeps texts elsewhere, where this version does not look. */
 function upgrade(path: string): void {
   const program = `
     const { DatabaseSync } = require('node:sqlite')

@@ -47,15 +47,16 @@ export const queryChecks: Checks = {
     assert.deepEqual(found({ call: 'c', since: at(0), until: at(5) }), ['5 begin c'])
     assert.deepEqual(found({ kind: 'note', event: 'permission_failed' }), ['7 note c'])
     assert.deepEqual(found({ event: 'outcome_resolved' }), [])
-    const count = (since: number, until: number) =>
+    const count = (since: number, until: number, place = {}) =>
       store
-        .countEnds({ tenant: 'local', since: at(since), until: at(until) })
+        .countEnds({ tenant: 'local', since: at(since), until: at(until), ...place })
         .toSorted((one, other) => one.durationMs - other.durationMs)
     const code = { tool: 'code.read_file', outcome: 'ok', durationMs: 12_000 }
     const web = { tool: 'web.[get]', outcome: 'denied', durationMs: 99, calls: 1 }
     assert.deepEqual(count(0, 6), [web, { ...code, calls: 2 }])
     assert.deepEqual(count(2, 3), [{ ...code, calls: 1 }])
     assert.deepEqual(count(3, 5), [web])
+    assert.deepEqual(count(0, 6, { after: 3, before: 6 }), [web])
     assert.deepEqual(found({ open: true }), [])
     await store.append([sampleBegin('d'), sampleBegin('e'), sampleEnd('d')])
     assert.deepEqual(found({ open: true }), ['9 begin e'])

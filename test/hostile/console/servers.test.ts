@@ -1,14 +1,17 @@
 import { readdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { keepOpen } from '../../support/at-end.ts'
+import { atEnd, keepOpen } from '../../support/at-end.ts'
+import { makePlace } from '../../support/command-line.ts'
 import { enter, startConsole } from '../../support/console.ts'
 import { makeFolder } from '../../support/project.ts'
 
 const secret = 'hush-hush-4711-secret'
 const console = keepOpen(async () => {
-  const started = await startConsole()
+  const started = await startConsole({}, makePlace(), { env: { SHOP_PASS: 'hers-alone-4712' } })
   return { ...started, ...(await enter(started.link)) }
 })
 
@@ -72,4 +75,34 @@ test('a program on trial has nothing of the server whose name was pasted, and le
   expect(trial).toMatchObject({ works: true, tools: ['mcp.nosy.look'] })
   expect(readdirSync(trial.data)).toEqual(['left'])
   expect(trials()).toEqual(before)
+})
+
+test('what was pasted gets a variable of the environment of Handrail once a person allows it, and is not even started before', async () => {
+  const { change } = console()
+  const got: (string | undefined)[] = []
+  const server = createServer(({ headers }, response) => {
+    got.push(headers.authorization)
+    response.writeHead(404).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  atEnd(() => new Promise((resolve) => server.close(resolve)))
+  const { port } = server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}/mcp`
+  const attempt = async (entry: object, more: object = {}) =>
+    (await change('/servers/try', { text: JSON.stringify({ it: entry }), ...more })).body.trials[0]
+  const pasted = { url, headers: { Authorization: 'Bearer ${SHOP_PASS}' } }
+  const held = await attempt(pasted)
+  expect(held).toMatchObject({ works: false, own: ['SHOP_PASS'], entry: pasted })
+  expect(held.fault).toContain(`127.0.0.1:${port} would be given SHOP_PASS of the environment of Handrail`)
+  expect(await attempt({ command: 'sh', env: { X: '$SHOP_PASS' } }, { variables: ['HOME'] })).toMatchObject({
+    own: ['SHOP_PASS'],
+    fault: expect.stringContaining('its program would be given SHOP_PASS'),
+  })
+  expect(await attempt({ url: `${url}?key=\${SHOP_PASS}` })).toMatchObject({ works: false, entry: {} })
+  // A value of its own under that name is not of this machine.
+  await attempt({ url, headers: { SHOP_PASS: secret, Authorization: 'Bearer ${SHOP_PASS}' } })
+  expect(new Set(got)).toEqual(new Set([`Bearer ${secret}`]))
+  const allowed = await attempt(pasted, { variables: ['SHOP_PASS'] })
+  expect([allowed.own, allowed.entry]).toEqual([[], pasted])
+  expect(got.at(-1)).toBe('Bearer hers-alone-4712')
 })

@@ -11,7 +11,14 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { codeTools, resultText, type ApprovalRequest, type Policy, type RuntimeOptions } from 'handrail'
+import {
+  codeTools,
+  resultText,
+  type ApprovalRequest,
+  type Policy,
+  type Runtime,
+  type RuntimeOptions,
+} from 'handrail'
 import { expect, test } from 'vitest'
 import { atEnd } from '../../support/at-end.ts'
 import { giveAway, makeFolder, openRuntime } from '../../support/project.ts'
@@ -26,7 +33,7 @@ interface Place {
   /** Where the project lies. */
   readonly parent?: string
   /** What another program does while the person decides. */
-  readonly meanwhile?: (project: string) => void
+  readonly meanwhile?: (project: string, runtime: Runtime) => void | Promise<unknown>
 }
 
 /** A runtime as it is without a word about held changes in its configuration. */
@@ -43,7 +50,7 @@ async function open({ decision = 'allow_once', policy, sandbox, parent, meanwhil
     approve: async (request) => {
       asked.push(request)
       seen.push(imageOf(project))
-      meanwhile?.(project)
+      await meanwhile?.(project, runtime)
       return { decision }
     },
   })
@@ -66,6 +73,14 @@ test('a command that a person is asked about has run when they see it, and only 
   const no = await open({ decision: 'deny' })
   expect(await no.shell('echo two >> a.txt')).toMatchObject({ ok: false, error: { reason: 'denied' } })
   expect(imageOf(no.project)).toEqual(before)
+  const held = await open({
+    meanwhile: (_, { stops }) => stops.pause({ by: 'bob', why: 'It breaks things.' }),
+  })
+  expect(await held.shell('echo two >> a.txt')).toMatchObject({
+    ok: false,
+    error: { reason: 'calls_paused', message: expect.stringContaining('kept: It breaks things. Stop here') },
+  })
+  expect(imageOf(held.project)).toEqual(before)
 })
 
 test('what a rule lets through to change files is in force at once, and a rule on paths holds it back (PERM-10)', async () => {

@@ -1,5 +1,6 @@
 import { readServers, requireSound, secretsOf } from '../../../compose/servers/mcp-file.ts'
 import type { JsonObject } from '../../../contract/base/json.ts'
+import { secretNames } from '../../../kit/secrets/secret-names.ts'
 import { nearestNames } from '../../../kit/text/nearest-names.ts'
 import { findWrittenSecrets } from '../../../mcp/upstream/find-literal-secrets.ts'
 import { readText } from '../../arguments/caller.ts'
@@ -14,6 +15,7 @@ import { findPlaces, makeHome } from '../../setup/wire.ts'
 import { readPasted, withSecrets, type PastedServer } from '../../../compose/servers/read-pasted.ts'
 import { readFile } from '../../arguments/read-file.ts'
 import { text as readAll } from 'node:stream/consumers'
+import { findOwnVariables } from '../../../compose/servers/try-server.ts'
 import { noteChanges, tryEntry } from './try-entries.ts'
 import type { ToolsVerb } from '../tools/verb.ts'
 
@@ -32,6 +34,7 @@ export const addVerb: ToolsVerb = {
         `"${mcp}" has a server "${showLine(name)}" already. To take it out: handrail mcp remove ${showLine(name)}`,
       )
     requireSound(name, withSecrets(pasted))
+    requireAllowed(given, pasted)
     const entry = given.options['try'] === true ? await tryEntry(pasted, places) : (pasted.entry ?? {})
     requireSound(name, entry)
     if (findWrittenSecrets(entry).length > 0) {
@@ -82,7 +85,23 @@ async function readGiven(given: CommandLine, name: string, words: readonly strin
   if (first?.entry === undefined || others.length > 0)
     throw new UsageError(first?.notes.join(' ') || 'Paste one server: there are several.')
   for (const note of first.notes) say(note)
-  return { ...first, entry: { ...first.entry, ...readMore(given) } }
+  const variables = Object.entries(readVariables(readText(given, 'env') ?? ''))
+  const missing = variables.filter(
+    ([variable]) => !secretNames(JSON.stringify(first.entry)).includes(variable),
+  )
+  const env = { ...(first.entry['env'] as JsonObject | undefined), ...Object.fromEntries(missing) }
+  const more = { ...(missing.length > 0 && { env }), ...readMore(given) }
+  return { ...first, entry: { ...first.entry, ...more } }
+}
+
+/** What was pasted is not tried with variables of this environment that were not named. */
+function requireAllowed(given: CommandLine, pasted: PastedServer): void {
+  if (given.options['try'] !== true || given.options['paste'] === undefined) return
+  const own = findOwnVariables(pasted, readText(given, 'env')?.split(',') ?? [])
+  if (own.length === 0) return
+  throw new UsageError(
+    `"${showLine(pasted.name)}" was not tried: it would be given ${own.join(', ')} of your environment. If it is meant to have that: --env ${own.join(',')}. Nothing was changed.`,
+  )
 }
 
 function readEntry(given: CommandLine, words: readonly string[]): JsonObject {
@@ -113,10 +132,13 @@ function readMore(given: CommandLine): JsonObject {
 /** A name alone stands for the variable of the same name, whose value is not in the file. */
 function readVariables(text: string): JsonObject {
   return Object.fromEntries(
-    text.split(',').map((each) => {
-      const end = each.indexOf('=')
-      return end < 0 ? [each, `\${${each}}`] : [each.slice(0, end), each.slice(end + 1)]
-    }),
+    text
+      .split(',')
+      .filter(Boolean)
+      .map((each) => {
+        const end = each.indexOf('=')
+        return end < 0 ? [each, `\${${each}}`] : [each.slice(0, end), each.slice(end + 1)]
+      }),
   )
 }
 

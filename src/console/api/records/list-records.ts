@@ -1,6 +1,6 @@
 import type { StoredRecord } from '../../../contract/evidence.ts'
 import type { FromSchema } from '../../../define/infer-input.ts'
-import { findPlace } from '../../../evidence/find-place.ts'
+import { findPlaceSoon } from '../../../evidence/find-place.ts'
 import { readRecord } from '../../../kit/result/read-record.ts'
 import { writeCursor } from '../../base/cursor.ts'
 import { endpoint, type Endpoint } from '../../base/endpoint.ts'
@@ -52,7 +52,8 @@ const list = endpoint({
     const { store } = asked.parts.runtime
     const { limit, until } = part
     const [tenant = ''] = asked.tenants
-    const before = part.before.get(tenant) ?? findPlace(store, tenant, until)
+    const before =
+      part.before.get(tenant) ?? (until === undefined ? undefined : findPlaceSoon(store, tenant, until))
     const place = { tenant, ...(before !== undefined && { before }) }
     const found = [...store.records({ ...place, newestFirst: true, limit })]
     return {

@@ -1,5 +1,5 @@
 import type { PendingApproval } from '../../../contract/pending-approval.ts'
-import { findCalls, type ListedCall } from '../../../evidence/find-calls.ts'
+import { findCallPage, type ListedCall } from '../../../evidence/find-calls.ts'
 import type { FromSchema } from '../../../define/infer-input.ts'
 import { endpoint, type Endpoint } from '../../base/endpoint.ts'
 import { readCount } from '../../base/read-query.ts'
@@ -59,7 +59,7 @@ const list = endpoint({
     const { runtime } = parts
     const { store } = runtime
     const since = Date.now() - minutes * 60_000
-    const calls = findCalls(store, { tenants, since, limit: most.calls })
+    const { calls } = findCallPage(store, { tenants, since, limit: most.calls })
     const known = listRuns(asked, most.runs)
     const waiting = runtime.approvals.list({ state: 'waiting' }).filter((each) => sees(visitor, each.tenant))
     const groups = new Map<string, Work>()

@@ -24,6 +24,7 @@ export function createPassthroughs({ served, servers, name, log }: PassthroughOp
     const client = createClientSession({ ...served, session: caller.session, alone: era === 'modern' })
     const connection = servers.openDirectConnection(name, {
       tenant: caller.session.tenant ?? 'local',
+      actor: caller.session.actor ?? 'user',
       era,
       // A client says it with each request.
       capabilities: era === 'modern' ? anyCapability : capabilities,

@@ -198,10 +198,10 @@ async function pass(
   return { ...answer, requestState: await dispatcher.requestStates.pass(requestState) }
 }
 
-/** What the server says beside its tools is for those who may use any of them. */
+/** What the server says beside its tools is for those who may use any of them; for all if it has none. */
 async function isOpenTo(client: ClientSession, connection: DirectConnection): Promise<boolean> {
   const offered = await reached(connection.tools())
-  return offered.length === 0 || offered.some(({ name }) => client.has(name))
+  return offered.some(({ name }) => client.has(name)) || !(await reached(connection.hasTools()))
 }
 
 /** What of a request goes on beside what the method takes. What is between the client and us stays here. */

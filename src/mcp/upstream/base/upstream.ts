@@ -1,6 +1,7 @@
 import type { Wants } from './find-remedy.ts'
 import type { ToolFailure } from '../../../contract/base/errors.ts'
 import type { JsonObject } from '../../../contract/base/json.ts'
+import type { Principal } from '../../../contract/base/principal.ts'
 import type { LoginFacts, LoginPerson } from '../../../contract/mcp/login.ts'
 import type { DirectClient, DirectConnection } from '../../../contract/mcp/direct-connection.ts'
 import type { UpstreamServer } from '../../../contract/mcp/upstream.ts'
@@ -28,7 +29,7 @@ export interface Upstream {
   refusal(tenant: string): ToolFailure | undefined
   call(tool: ImportedTool, input: JsonObject, call: UpstreamCall): Promise<JsonObject>
   /** Asks something that changes nothing, such as for a resource. */
-  ask(request: UpstreamRequest, tenant: string): Promise<JsonObject>
+  ask(request: UpstreamRequest): Promise<JsonObject>
   /** How often it said to this tenant that it has other resources. */
   resourcesVersion(tenant: string): number
   /** A connection for one client alone. */
@@ -44,9 +45,12 @@ export interface Upstream {
   close(options?: { remove: boolean }): Promise<void>
 }
 
+/** For whom a server is asked. */
+export type Caller = Pick<Principal, 'tenant' | 'actor'>
+
 /** A call on its way to a server. */
 export interface UpstreamCall {
-  readonly tenant: string
+  readonly principal: Caller
   readonly signal: AbortSignal
   readonly onProgress: (update: { message?: string; done?: number; total?: number }) => void
   /** Whom the server may ask while it runs. */
@@ -57,6 +61,7 @@ export interface UpstreamCall {
 
 /** A request that changes nothing. */
 export interface UpstreamRequest {
+  readonly principal: Caller
   readonly method: string
   readonly params: JsonObject
   readonly signal: AbortSignal

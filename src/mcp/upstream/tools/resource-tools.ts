@@ -128,16 +128,14 @@ async function listOf(
     let bytes = 0
     let cursor: string | undefined
     do {
-      const page = await upstream.ask(
-        {
-          method: 'resources/list',
-          params: cursor === undefined ? {} : { cursor },
-          signal,
-          tool: 'mcp.list_resources',
-          asker: context,
-        },
-        context.principal.tenant,
-      )
+      const page = await upstream.ask({
+        method: 'resources/list',
+        params: cursor === undefined ? {} : { cursor },
+        signal,
+        tool: 'mcp.list_resources',
+        principal: context.principal,
+        asker: context,
+      })
       const entries = Array.isArray(page['resources']) ? page['resources'].filter(isJsonObject) : []
       resources.push(...entries.map((entry) => ({ ...entry, server })))
       bytes += jsonSize(entries)
@@ -167,16 +165,14 @@ function readTool(known: Known): Tool {
     async run({ server, uri }, context) {
       const [upstream] = chosen(server, known, context.principal.tenant)
       if (upstream === undefined) throw new Error('The plan found the server.')
-      const answer = await upstream.ask(
-        {
-          method: 'resources/read',
-          params: { uri },
-          signal: context.signal,
-          tool: 'mcp.read_resource',
-          asker: context,
-        },
-        context.principal.tenant,
-      )
+      const answer = await upstream.ask({
+        method: 'resources/read',
+        params: { uri },
+        signal: context.signal,
+        tool: 'mcp.read_resource',
+        principal: context.principal,
+        asker: context,
+      })
       const contents: unknown[] = Array.isArray(answer['contents']) ? answer['contents'] : []
       const about = { server: upstream.server.name, source: upstream.source }
       const { _meta } = withoutOwnMeta(answer)

@@ -29,7 +29,8 @@ const largeBytes = maxDataBytes / 2
 export function toOutput(result: JsonObject, about: ResultOf): ToolOutput {
   const { content, structuredContent: data, isError, _meta } = withoutOwnMeta(result)
   const blocks = Array.isArray(content) ? content.map((block: unknown) => toBlock(block, about)) : []
-  const failed = isError === true
+  // One that says it in another form than the protocol has it has not said that all went well.
+  const failed = isError !== undefined && isError !== null && isError !== false
   const isLarge = data !== undefined && jsonSize(data) > largeBytes
   const isShown = data === undefined || (blocks.length > 0 && !(isLarge && !showsData(content, data)))
   return toolOutput({

@@ -30,7 +30,7 @@ export function toTool(imported: ImportedTool, upstream: Upstream): Tool {
     },
     async run(input, context) {
       const result = await upstream.call(imported, readJsonObject(input), {
-        tenant: context.principal.tenant,
+        principal: context.principal,
         signal: context.signal,
         onProgress: toProgress(context),
         asker: context,

@@ -18,7 +18,7 @@ export interface PackReader {
   find(tenant: string, sequence: number): Packed | undefined
   /** What is in a pack; undefined if it is missing, or was changed by something else than Handrail. */
   content(tenant: string, number: number): PackContent | undefined
-  /** Says that the pack with this number was changed here. */
+  /** Says that the pack with this number was made or changed here. */
   changed(tenant: string, number: number): void
 }
 

@@ -4,12 +4,17 @@ import type { RecordQuery } from '../../../contract/store.ts'
 import { createFinder, type Finder } from '../summaries/find-in-summary.ts'
 import type { Stretch, Summaries } from '../summaries/summaries.ts'
 import { startOf, type Summary } from '../summaries/summary.ts'
-import { readRecord } from '../../../kit/result/read-record.ts'
+import { wordsFor } from '../../../kit/names/renamed-words.ts'
 import { isOwnSession } from '../../own-session.ts'
 import { readChain } from './read-chain.ts'
 import { readTenants } from './read-tenants.ts'
+<<<<<<< HEAD
 import { createRowReader, recordColumns } from './stored-record.ts'
 import { isOpenBegin, toConditions } from './to-conditions.ts'
+=======
+import { createRowReader, readMember, recordColumns } from './stored-record.ts'
+import { toConditions } from './to-conditions.ts'
+>>>>>>> main
 
 /** A database whose records are read, and the summaries of them. */
 export interface Readable {
@@ -102,7 +107,8 @@ function asksOfPlaceOnly(query: RecordQuery): boolean {
 
 /** Summaries by a Handrail that did not look at events say only that a record is a note. */
 function eventFilter({ event }: RecordQuery): (record: StoredRecord) => boolean {
-  return ({ text }) => event === undefined || readRecord(text, 'note').event === event
+  const events = event === undefined ? undefined : wordsFor(event)
+  return ({ text }) => events === undefined || events.includes(readMember(text, 'event'))
 }
 
 /** Where the records of a stretch are that a query asks for. */

@@ -49,12 +49,18 @@ export function toStoredRecord(row: unknown): StoredRecord {
 /** What is not a record any more is returned as a note that names nothing: verification reports what is wrong with it. */
 function parsePlace(text: string): Place {
   const record = parse(text)
-  const member = (name: keyof Place): string => {
-    const value = record[name]
-    return typeof value === 'string' ? value.toWellFormed() : ''
-  }
-  const kind = kinds.find((one) => one === member('kind')) ?? 'note'
-  return { kind, session: member('session'), call: member('call') }
+  const kind = kinds.find((one) => one === memberOf(record, 'kind')) ?? 'note'
+  return { kind, session: memberOf(record, 'session'), call: memberOf(record, 'call') }
+}
+
+/** A text that a record holds; empty if it does not, or if this is not a record any more. */
+export function readMember(text: string, name: string): string {
+  return memberOf(parse(text), name)
+}
+
+function memberOf(record: Record<string, unknown>, name: string): string {
+  const value = record[name]
+  return typeof value === 'string' ? value.toWellFormed() : ''
 }
 
 const kinds = ['begin', 'end', 'note', 'checkpoint'] as const

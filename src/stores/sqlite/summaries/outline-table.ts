@@ -12,7 +12,7 @@ import { recordsPerSummary, type Shape } from './summary.ts'
  * reads one in place of 16 summaries.
  */
 export interface OutlineTable {
-  /** What is known of these parts, in order. Undefined if there is no outline, or none that was written by a process with the key of the store. */
+  /** What is known of these parts, in order. Undefined if they have none that was written by a process with the key of the store. */
   read(tenant: string, number: number): readonly PartOutline[] | undefined
   /** Writes what is known of these parts, all of them. False if another process holds the file. */
   keep(tenant: string, number: number, parts: readonly PartOutline[]): boolean

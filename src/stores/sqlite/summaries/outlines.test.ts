@@ -130,4 +130,7 @@ test('notes are found by their event, also in summaries that say only that they 
   const other = await openStore(path)
   expect([...other.records({ tenant: 'local', event: 'permission_failed' })]).toHaveLength(1)
   expect([...other.records({ tenant: 'local', event: 'policy_changed' })]).toEqual([])
+  // What another program made of a note is for verify to tell of.
+  inFile(path, (db) => db.exec(`UPDATE records SET text = 'null' WHERE sequence = 1`))
+  expect([...other.records({ tenant: 'local', event: 'permission_failed' })]).toEqual([])
 })

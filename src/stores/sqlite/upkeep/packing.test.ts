@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import type { StoredRecord } from '../../../contract/evidence.ts'
-import type { Entry } from '../../../contract/store.ts'
+import type { Entry, Store } from '../../../contract/store.ts'
 import { verifyEvidence } from '../../../evidence/chain/verify-evidence.ts'
 import { digest } from '../../../kit/json/digest.ts'
 import { sampleBegin, sampleEnd } from '../../../testing/store-checks/sample-records.ts'
@@ -28,6 +28,18 @@ async function pack(path: string): Promise<unknown> {
 
 function countPacks(path: string): unknown {
   return inFile(path, (db) => db.prepare('SELECT count(*) AS count FROM packs').get()?.['count'])
+}
+
+/** No store makes packs by itself in this test, however long it takes. */
+function holdUpkeep(): void {
+  vi.useFakeTimers({ toFake: ['setInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+}
+
+/** The store at this path, which makes packs only on its way out. */
+function openStill(path: string): Promise<Store> {
+  holdUpkeep()
+  return openStore(path)
 }
 
 /** Records enough for four packs. */
@@ -70,7 +82,7 @@ function callsSaying(count: number, say: () => string, tenant = 'local'): Entry[
 
 test('packed records are read as they were written, by place, call, session and whatever else is asked', async () => {
   const path = await tempPath()
-  const store = await openStore(path)
+  const store = await openStill(path)
   await store.append([...usual, ...callsSaying(1000, () => 'é"\\ \u2028 𝄞', 'acme')])
   const whole = (): StoredRecord[] => [...store.records({})]
   const asked = ['local_5', 'local_3100', 'acme_said_9', 'none'] as const
@@ -85,7 +97,7 @@ test('packed records are read as they were written, by place, call, session and 
   expect(answersOf(store)).toEqual(foundBefore)
   // Summaries are made of packed records too.
   inFile(path, (db) => db.exec('DELETE FROM summaries'))
-  expect(answersOf(await openStore(path))).toEqual(foundBefore)
+  expect(answersOf(await openStill(path))).toEqual(foundBefore)
   expect(verifyEvidence(store)).toMatchObject({ ok: true, records: before.length })
   // The newest are left as they are.
   const left = inFile(path, (db) =>
@@ -100,7 +112,7 @@ test('packed records are read as they were written, by place, call, session and 
 
 test('a file needs far fewer of its pages when it is packed, and uses the others again', async () => {
   const path = await tempPath()
-  const store = await openStore(path)
+  const store = await openStill(path)
   await store.append(usual)
   const pagesOf = (what: string): number =>
     inFile(path, (db) => Number(Object.values(db.prepare(`PRAGMA ${what}`).get() ?? {})[0]))
@@ -121,6 +133,7 @@ test('the process that wrote records packs them when it has nothing else to writ
 })
 
 test('a process that lives for one call packs some of what others left', async () => {
+  holdUpkeep()
   const path = await tempPath()
   for (const count of [1, 2]) {
     const store = await openSqliteStore({ path })
@@ -134,6 +147,7 @@ test('a process that lives for one call packs some of what others left', async (
 })
 
 test('a call that is packed has ended, keeps its key and its finding, and one that is open is found', async () => {
+  holdUpkeep()
   const path = await tempPath()
   const first = await openSqliteStore({ path })
   const { writer } = first
@@ -168,7 +182,7 @@ test('a call that is packed has ended, keeps its key and its finding, and one th
   await first.append([finding, ...few])
   await first.close()
   await pack(path)
-  const store = await openStore(path)
+  const store = await openStill(path)
   const begin = { text: JSON.stringify(sampleBegin('keyed', { writer }).record), body: '{"path":"notes.md"}' }
   expect(store.findKey({ ...use, call: 'again' })).toEqual({
     state: 'ended',
@@ -185,11 +199,11 @@ test('a call that is packed has ended, keeps its key and its finding, and one th
 
 test('what is pruned is gone from its pack and from the whole file, and the records stay (EVID-7)', async () => {
   const path = await tempPath()
-  const store = await openStore(path)
+  const store = await openStill(path)
   const secret = 'what may not be read any more'
   await store.append([...callsSaying(30, () => secret.repeat(20)), ...few])
   // Read before, so that all of it is remembered.
-  const reader = await openStore(path)
+  const reader = await openStill(path)
   const bodies = (): (string | null)[] => [...reader.records({ session: 'thread' })].map(({ body }) => body)
   await pack(path)
   expect(bodies()).toEqual(Array.from({ length: 60 }, () => JSON.stringify({ text: secret.repeat(20) })))
@@ -205,10 +219,25 @@ test('what is pruned is gone from its pack and from the whole file, and the reco
     JSON.stringify(unpack(value)),
   )
   expect(inPacks.map((content) => content.includes(secret))).toEqual([false, false, false, false])
-  const again = await openStore(path)
+  const again = await openStill(path)
   expect(again.prune({ tenant: 'local', at: start + 10_000_000 })).toBe(1598)
   expect(verifyEvidence(again)).toMatchObject({ ok: true })
   expect(countPacks(path)).toBe(4)
+})
+
+test('what a process packs after it pruned there is read, and pruned later (EVID-7)', async () => {
+  const path = await tempPath()
+  const store = await openStore(path)
+  await store.append(someCalls(0, 60))
+  expect(store.prune({ tenant: 'local', at: start + 20_000 })).toBeGreaterThan(0)
+  await store.append(someCalls(60, 800))
+  await vi.waitFor(() => expect(countPacks(path)).toBe(5), { interval: 50 })
+  expect(verifyEvidence(store)).toMatchObject({ ok: true })
+  store.prune({ tenant: 'local', at: start + 10_000_000 })
+  const bodies = inFile(path, (db) => db.prepare('SELECT value FROM packs').all()).flatMap(
+    ({ value }) => unpack(value)?.bodies,
+  )
+  expect(bodies).toEqual(bodies.map(() => null))
 })
 
 test.each([
@@ -246,7 +275,7 @@ test.each([
   ['a body that is gone from its row', 'UPDATE records SET body = NULL WHERE sequence = 200', 'body_missing'],
 ])('%s is found by verify, which opens nothing else for it (EVID-7)', async (_, change, problem) => {
   const path = await copyOfPacked()
-  const store = await openStore(path)
+  const store = await openStill(path)
   expect(verifyEvidence(store)).toMatchObject({ ok: true })
   inFile(path, (db) => {
     const { zstdCompressSync, zstdDecompressSync } = process.getBuiltinModule('node:zlib')
@@ -263,7 +292,7 @@ test.each([
 
 test('what was changed before it was packed is kept as it is, and still found (EVID-7)', async () => {
   const path = await tempPath()
-  const store = await openStore(path)
+  const store = await openStill(path)
   await store.append(few)
   inFile(path, (db) =>
     db.exec(`UPDATE records SET text = replace(text, '"actor_1"', '"actor_9"') WHERE sequence = 2;
@@ -278,7 +307,7 @@ test('what was changed before it was packed is kept as it is, and still found (E
 
 test('a stretch that is too large to be unpacked in a moment stays as it is', async () => {
   const path = await tempPath()
-  const store = await openStore(path)
+  const store = await openStill(path)
   const body = JSON.stringify('x'.repeat(1_100_000))
   await store.append([{ ...sampleBegin('large', { input: digest(body) }), body }, sampleEnd('large'), ...few])
   expect(await pack(path)).toBe(3)
@@ -287,7 +316,7 @@ test('a stretch that is too large to be unpacked in a moment stays as it is', as
 
 test('a reader goes on while another process packs what it reads', async () => {
   const path = await tempPath()
-  const store = await openStore(path)
+  const store = await openStill(path)
   await store.append(few)
   const before = [...store.records({ tenant: 'local' })]
   const reading = store.records({ tenant: 'local' })
@@ -298,7 +327,7 @@ test('a reader goes on while another process packs what it reads', async () => {
 
 test('packing does not wait for another process, nor another one for it: what one holds is packed later', async () => {
   const path = await tempPath()
-  const store = await openStore(path)
+  const store = await openStill(path)
   await store.append(few)
   const other = new DatabaseSync(path)
   other.exec('BEGIN IMMEDIATE')
@@ -310,7 +339,7 @@ test('packing does not wait for another process, nor another one for it: what on
 
 test('a full disk in the middle of a pack leaves the records as they were', async () => {
   const path = await tempPath()
-  const store = await openStore(path)
+  const store = await openStill(path)
   // What cannot be made smaller needs new pages before others are free.
   await store.append([...callsSaying(64, () => randomBytes(600).toString('base64')), ...few])
   const before = [...store.records({})]
@@ -329,7 +358,7 @@ test('a full disk in the middle of a pack leaves the records as they were', asyn
 
 test('a process that is killed in the middle of a pack leaves the records as they were', async () => {
   const path = await tempPath()
-  const store = await openStore(path)
+  const store = await openStill(path)
   await store.append(few)
   const before = [...store.records({})]
   const moduleAt = (file: string): string => JSON.stringify(new URL(file, import.meta.url).href)

@@ -2,6 +2,7 @@ import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
 import { inKnownTables } from '../base/transaction.ts'
 import { withoutWaiting } from '../base/without-waiting.ts'
 import { largestPack, pack, recordsPerPack } from '../packs/pack.ts'
+import { packsOf } from '../packs/packed.ts'
 import { stubOf } from '../packs/stub.ts'
 import { toStoredRecord } from '../records/stored-record.ts'
 
@@ -34,6 +35,7 @@ interface Due {
 export function createPacking({ db, busyTimeoutMs, mayWrite }: PackingOptions): Packing {
   /** By tenant, from which pack on may be some that are due. */
   const from = new Map<string, number>()
+  const packs = packsOf(db)
   let due: Due[] = []
   let prepared: ReturnType<typeof prepareStatements> | undefined
   const statements = () => (prepared ??= prepareStatements(db))
@@ -57,6 +59,7 @@ export function createPacking({ db, busyTimeoutMs, mayWrite }: PackingOptions): 
       Buffer.concat(packed.map(({ hash }) => hash)),
       pack({ texts: packed.map(({ text }) => text), bodies: packed.map(({ body }) => body) }),
     )
+    packs.changed(tenant, number)
     remove.run(place)
     for (const { position, sequence, stub, body } of packed)
       add.run(position, tenant, sequence, stub, body === null ? null : '')
