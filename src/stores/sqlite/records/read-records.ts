@@ -8,13 +8,8 @@ import { wordsFor } from '../../../kit/names/renamed-words.ts'
 import { isOwnSession } from '../../own-session.ts'
 import { readChain } from './read-chain.ts'
 import { readTenants } from './read-tenants.ts'
-<<<<<<< HEAD
-import { createRowReader, recordColumns } from './stored-record.ts'
-import { isOpenBegin, toConditions } from './to-conditions.ts'
-=======
 import { createRowReader, readMember, recordColumns } from './stored-record.ts'
-import { toConditions } from './to-conditions.ts'
->>>>>>> main
+import { isOpenBegin, toConditions } from './to-conditions.ts'
 
 /** A database whose records are read, and the summaries of them. */
 export interface Readable {
