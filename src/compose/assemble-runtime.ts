@@ -9,6 +9,7 @@ import type { PendingApprovals } from '../contract/pending-approval.ts'
 import { copyJson } from '../kit/json/copy-json.ts'
 import { createFrozenCopies } from '../kit/json/create-frozen-copies.ts'
 import { once } from '../kit/time/once.ts'
+import { checkQuery } from '../runtime/approvals/check-query.ts'
 import type { ApprovalBook } from '../runtime/state/approval-book.ts'
 import type { Family } from '../runtime/state/family.ts'
 import type { TenantContext } from '../runtime/state/scope.ts'
@@ -167,7 +168,7 @@ async function closeParts({
 function toPendingApprovals(book: ApprovalBook): PendingApprovals {
   const shown = createFrozenCopies()
   return {
-    list: (query) => copyJson(book.list(query)),
+    list: (query = {}) => copyJson(book.list(checkQuery(query))),
     find(id) {
       const found = book.find(id)
       return found && copyJson(found)

@@ -78,7 +78,7 @@ export interface ApprovalQuery {
 
 /** What waits for a person, in all processes on the store. */
 export interface PendingApprovals {
-  /** The oldest first. */
+  /** The oldest first. Throws a SetupError (`invalid_options`) for a field or a state that does not exist. */
   list(query?: ApprovalQuery): readonly PendingApproval[]
   /** Undefined if there is none any more: one that was used or expired is kept for a day. */
   find(id: string): PendingApproval | undefined

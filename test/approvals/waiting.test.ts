@@ -186,6 +186,17 @@ test('what nobody answers in time is denied, and no answer counts after that (PE
   expect(shop.done).toEqual([])
 })
 
+test('a query that is misspelt is refused, as it would show what waits for others too (PERM-3, TEN-1)', async () => {
+  const { runtime } = await openShop(makeStore())
+  const misspelt = { tenent: 'acme', state: 'open' } as object
+  expect(() => runtime.approvals.list(misspelt)).toThrow(
+    expect.objectContaining({
+      code: 'invalid_options',
+      message: expect.stringMatching(/did you mean "tenant"[\s\S]*"open" is none of waiting/),
+    }),
+  )
+})
+
 test('a yes for the session holds for the session that comes back with it (PERM-4)', async () => {
   const shop = await openShop(makeStore())
   const session = shop.runtime.session()

@@ -1,4 +1,7 @@
-import { cpSync, mkdirSync, rmSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build } from 'rolldown'
@@ -23,7 +26,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const programs = ['asking-server', 'fixture-server', 'run-commands', 'use-bundle']
 
 /** Makes the package that tests use and the command line that they start: as it is packed, so that each costs what it costs a person. */
-export default async function buildProgram({ provide }: TestProject): Promise<() => void> {
+export default async function buildProgram({ provide }: TestProject): Promise<() => Promise<void>> {
   // Tests start it as other users too.
   mkdirSync(bundleFolder, { recursive: true, mode: 0o755 })
   await bundleInto(join(bundleFolder, 'dist'), insideEntries)
@@ -36,10 +39,33 @@ export default async function buildProgram({ provide }: TestProject): Promise<()
     output: { dir: folder, entryFileNames: '[name].mjs' },
     logLevel: 'warn',
   })
-  provide('program', join(bundleFolder, 'bin', 'handrail.cjs'))
+  const program = join(bundleFolder, 'bin', 'handrail.cjs')
+  provide('program', program)
   provide('programs', folder)
   provide('onBundle', `--import=${pathToFileURL(join(folder, 'use-bundle.mjs')).href}`)
   // Processes that a test starts find there what earlier ones compiled.
   process.env['NODE_COMPILE_CACHE'] = compiledFolder(bundleFolder)
-  return () => rmSync(bundleFolder, { recursive: true, force: true })
+  const compiled = compileServer(program)
+  return async () => {
+    await compiled
+    rmSync(bundleFolder, { recursive: true, force: true })
+  }
+}
+
+/** A server keeps what was compiled when it is stopped, and tests mostly kill theirs. */
+async function compileServer(program: string): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'handrail-test-'))
+  const server = spawn(process.execPath, [program, 'serve', '--port', '0'], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], HOME: folder },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const ended = once(server, 'exit')
+  let said = ''
+  server.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+    if (said.includes('Ctrl-C stops.')) server.kill('SIGTERM')
+  })
+  await ended
+  rmSync(folder, { recursive: true })
 }
