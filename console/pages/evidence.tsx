@@ -233,7 +233,7 @@ function RecordTable({ records }: Pick<RecordList, 'records'>) {
         key: String(record.sequence),
         cells: [
           showNumber(record.sequence),
-          <When at={record.at} />,
+          record.at === undefined ? '' : <When at={record.at} />,
           <What record={record} />,
           record.actor ?? '',
           <code title={record.hash}>{record.hash.slice(0, 16)}…</code>,
@@ -249,6 +249,7 @@ function nameOf(tenant: string): string {
 
 function What({ record: { kind, call, tool, outcome, event, message } }: { record: RecordRow }) {
   if (kind === 'checkpoint') return <>signature</>
+  if (kind === 'unreadable') return <span class="danger">not a record any more: verify the chain</span>
   const named = kind === 'note' ? toWords(event ?? kind) : tool
   return (
     <>

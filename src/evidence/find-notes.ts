@@ -1,6 +1,7 @@
 import type { NoteRecord } from '../contract/evidence.ts'
 import type { Store } from '../contract/store.ts'
 import { readRecord } from '../kit/result/read-record.ts'
+import { parseRecord } from './chain/parse-record.ts'
 import { findPlace, findPlaceSoon } from './find-place.ts'
 import { mergeNewest, type Wanted } from './merge-newest.ts'
 
@@ -72,6 +73,8 @@ function lookThrough(
   } as const
   const found: ListedNote[] = []
   for (const { text, sequence } of store.records({ ...query, tenant, after, before: start })) {
+    // What is not a record any more is for verification to tell.
+    if (parseRecord(text)?.['kind'] !== 'note') continue
     const note = readRecord(text, 'note')
     if (event !== undefined && note.event !== event) continue
     if (until !== undefined && note.at >= until) continue

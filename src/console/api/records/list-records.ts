@@ -1,5 +1,6 @@
 import type { StoredRecord } from '../../../contract/evidence.ts'
 import type { FromSchema } from '../../../define/infer-input.ts'
+import { parseRecord } from '../../../evidence/chain/parse-record.ts'
 import { findPlaceSoon } from '../../../evidence/find-place.ts'
 import { readRecord } from '../../../kit/result/read-record.ts'
 import { writeCursor } from '../../base/cursor.ts'
@@ -11,8 +12,11 @@ const recordRow = {
   properties: {
     tenant: { type: 'string' },
     sequence: { type: 'integer', description: 'Where it stands in the chain of its tenant.' },
-    at: { type: 'integer', description: 'In milliseconds since the epoch.' },
-    kind: { type: 'string', description: 'begin, end, note or checkpoint.' },
+    at: { type: 'integer', description: 'In milliseconds since the epoch. Absent if it is unreadable.' },
+    kind: {
+      type: 'string',
+      description: 'begin, end, note or checkpoint; unreadable if another program made something else of it.',
+    },
     hash: { type: 'string' },
     call: { type: 'string' },
     tool: { type: 'string' },
@@ -21,7 +25,7 @@ const recordRow = {
     event: { type: 'string', description: 'Of a note.' },
     message: { type: 'string', description: 'Of a note.' },
   },
-  required: ['tenant', 'sequence', 'at', 'kind', 'hash'],
+  required: ['tenant', 'sequence', 'kind', 'hash'],
 } as const
 
 export type RecordRow = FromSchema<typeof recordRow>
@@ -64,6 +68,7 @@ const list = endpoint({
 })
 
 function toRecordRow({ tenant, sequence, hash, text }: StoredRecord): RecordRow {
+  if (typeof parseRecord(text)?.['at'] !== 'number') return { tenant, sequence, kind: 'unreadable', hash }
   const { at, kind, ...record }: ReturnType<typeof readRecord> = readRecord(text)
   const said = Object.entries(record).filter(
     ([name, value]) => names.has(name) && typeof value === 'string' && value !== '',
