@@ -3,7 +3,7 @@ import { nextInputText, taskName } from '../harness/task.ts'
 import { loadHandrail, loadTelemetry, makeDirectory } from './load.ts'
 import { makeTaskTool } from './task-tool.ts'
 
-export const unwatched = 'nobody watches'
+export const unwatched = 'without a watcher'
 export const counted = 'metrics for Prometheus'
 
 async function prepare(watched: boolean): Promise<Prepared> {
