@@ -1,5 +1,5 @@
 import type { Store } from '../contract/store.ts'
-import { parseRecord } from './chain/parse-record.ts'
+import { timeOf } from './chain/parse-record.ts'
 
 type Records = Pick<Store, 'records' | 'head'>
 
@@ -56,9 +56,3 @@ function lastTime(store: Records, tenant: string, before: number): number | unde
 
 /** So many records in a row that another program made unreadable do not lead a search astray. */
 const mostUnreadable = 64
-
-/** Undefined if this is not a record any more: verification reports that. */
-function timeOf(text: string): number | undefined {
-  const made = parseRecord(text)?.['at']
-  return typeof made === 'number' ? made : undefined
-}

@@ -2,7 +2,7 @@ import type { ChainIssue, StoredRecord } from '../../contract/evidence.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import type { Store } from '../../contract/store.ts'
 import { isBodiless } from './is-bodiless.ts'
-import { parseRecord } from './parse-record.ts'
+import { parseRecord, timeOf } from './parse-record.ts'
 import { toIssue } from './to-issue.ts'
 
 /** The issue of a chain that lacks more bodies than were pruned: at the first one that no prune accounts for, if there is one. */
@@ -12,7 +12,10 @@ export function findMissingBody(
 ): ChainIssue {
   const prunes = [...store.records({ tenant, kind: 'note', event: 'bodies_pruned' })].flatMap(toPrune)
   const isAccountedFor = (record: StoredRecord): boolean =>
-    prunes.some(({ sequence, before }) => sequence > record.sequence && timeOf(record) < before)
+    prunes.some(
+      ({ sequence, before }) =>
+        sequence > record.sequence && (timeOf(record.text) ?? Number.POSITIVE_INFINITY) < before,
+    )
   const counts = `${bodiless} bodies of "${tenant}" are gone, and ${pruned} were pruned or never here`
   for (const record of store.records({ tenant }))
     if (isBodiless(record) && !isAccountedFor(record))
@@ -28,9 +31,4 @@ function toPrune({ sequence, text }: StoredRecord): { sequence: number; before: 
   const { event, data } = parseRecord(text) ?? {}
   const before = event === 'bodies_pruned' && isPlainObject(data) ? data['before'] : undefined
   return typeof before === 'number' ? [{ sequence, before }] : []
-}
-
-function timeOf({ text }: StoredRecord): number {
-  const at = parseRecord(text)?.['at']
-  return typeof at === 'number' ? at : Number.POSITIVE_INFINITY
 }

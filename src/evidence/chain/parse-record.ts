@@ -9,3 +9,9 @@ export function parseRecord(text: string): Record<string, unknown> | undefined {
     return undefined
   }
 }
+
+/** When the record with this text was made, in milliseconds since the epoch; undefined if it is none that says so. */
+export function timeOf(text: string): number | undefined {
+  const made = parseRecord(text)?.['at']
+  return typeof made === 'number' ? made : undefined
+}

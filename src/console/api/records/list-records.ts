@@ -1,6 +1,6 @@
 import type { StoredRecord } from '../../../contract/evidence.ts'
 import type { FromSchema } from '../../../define/infer-input.ts'
-import { parseRecord } from '../../../evidence/chain/parse-record.ts'
+import { timeOf } from '../../../evidence/chain/parse-record.ts'
 import { findPlaceSoon } from '../../../evidence/find-place.ts'
 import { readRecord } from '../../../kit/result/read-record.ts'
 import { writeCursor } from '../../base/cursor.ts'
@@ -68,7 +68,7 @@ const list = endpoint({
 })
 
 function toRecordRow({ tenant, sequence, hash, text }: StoredRecord): RecordRow {
-  if (typeof parseRecord(text)?.['at'] !== 'number') return { tenant, sequence, kind: 'unreadable', hash }
+  if (timeOf(text) === undefined) return { tenant, sequence, kind: 'unreadable', hash }
   const { at, kind, ...record }: ReturnType<typeof readRecord> = readRecord(text)
   const said = Object.entries(record).filter(
     ([name, value]) => names.has(name) && typeof value === 'string' && value !== '',
