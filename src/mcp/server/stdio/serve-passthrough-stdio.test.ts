@@ -51,7 +51,7 @@ test('a server that could not be reached is asked again when the client tries ag
 
 test.each([
   [
-    'are held back, they are for nobody',
+    'are held back, no caller has them',
     true,
     { error: { message: expect.stringContaining('None of the tools') } },
   ],

@@ -119,7 +119,7 @@ test('notes are found by their event, also in summaries that say only that they 
     if ('problem' in found) throw new Error(found.problem)
     const table = createSummaryTable({ db, sealer: createSealer(found.key), busyTimeoutMs: 0 })
     const kept = table.read('local', 0)
-    if (kept === undefined) throw new Error('there is no summary')
+    if (kept === undefined) throw new Error('a summary is missing')
     const shapes = kept.summary.shapes.map(({ kind, tool, actor, outcome }) =>
       JSON.stringify([kind, tool, actor, outcome]),
     )
