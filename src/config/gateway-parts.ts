@@ -55,6 +55,11 @@ export function nameOfPlace({ path, field }: PartPlace, pointer = ''): string {
   return `${path}#${field === undefined ? '' : `/${field}`}${pointer}`
 }
 
+/** How a place is named as what was read: by its file alone, if it is all of it. */
+export function nameOfFile(place: PartPlace): string {
+  return place.field === undefined ? place.path : nameOfPlace(place)
+}
+
 /** A part that stands in two places: the operator could not tell which of them holds. */
 export function findDoubles(home: string): Issue[] {
   const gateway = readJsonFile(gatewayPath(home))

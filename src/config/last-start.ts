@@ -2,19 +2,32 @@ import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Issue } from '../contract/base/json.ts'
 import { isPlainObject } from '../kit/json/is-plain-object.ts'
-import { findPart, gatewayPath, nameOfPlace, readPart, type PartPlace } from './gateway-parts.ts'
+import { gatewayPath, nameOfFile, nameOfPlace, ownPath, type PartPlace } from './gateway-parts.ts'
 import { readJsonFile } from './base/read-json-file.ts'
 import { writeJsonFile } from './base/write-json-file.ts'
 
-/** Where each thing stood that would allow more if it were gone. */
-type Said = { readonly [thing: string]: string }
+/** Where in a home each thing stands that would allow more if it were gone. */
+export type Said = { readonly [thing: string]: string }
 
-/** What was said at the last start and stands nowhere any more: without it, more would be allowed than the operator asked for. */
-export function findVanished(home: string): Issue[] {
+/** What of a home was read, by the names of the files, or of their parts, that were there. */
+export function findSaid(home: string, files: readonly string[]): Said {
+  const path = gatewayPath(home)
+  const places = (['config', 'policy'] as const).flatMap((part): [string, PartPlace][] => [
+    [part, { path: ownPath(home, part), field: undefined }],
+    [part, { path, field: part }],
+  ])
+  const read = places.filter(([, place]) => files.includes(nameOfFile(place)))
+  const gateway: [string, PartPlace][] = existsSync(path) ? [['gateway', { path, field: undefined }]] : []
+  return Object.fromEntries(
+    [...read, ...gateway].map(([thing, place]) => [thing, relative(home, nameOfPlace(place))]),
+  )
+}
+
+/** What was said at the last start and is not now: without it, more would be allowed than the operator asked for. */
+export function findVanished(home: string, said: Said): Issue[] {
   const path = lastStartPath(home)
   const read = readJsonFile(path) ?? { value: {} }
   if ('issues' in read) return read.issues.map((issue) => ({ ...issue, pointer: `${path}#${issue.pointer}` }))
-  const said = findSaid(home)
   return Object.entries(toSaid(read.value))
     .filter(([thing]) => said[thing] === undefined)
     .map(([, place]) => ({
@@ -24,12 +37,15 @@ export function findVanished(home: string): Issue[] {
     }))
 }
 
-/** Keeps in mind what the files of a home say now, for the next start. Throws a SetupError where that cannot be written. */
-export function rememberStart(home: string): void {
-  const said = findSaid(home)
+/**
+ * Keeps in mind for the next start what this one read, whatever the files say by now, beside what others read. Throws a SetupError
+ * if it cannot be written.
+ */
+export function rememberStart(home: string, said: Said): void {
   const read = readJsonFile(lastStartPath(home))
   const known = read !== undefined && 'value' in read ? toSaid(read.value) : {}
-  if (JSON.stringify(known) !== JSON.stringify(said)) writeJsonFile(lastStartPath(home), { said })
+  const both = { ...known, ...said }
+  if (JSON.stringify(known) !== JSON.stringify(both)) writeJsonFile(lastStartPath(home), { said: both })
 }
 
 /** Where it is kept what the files of a home said at the last start. */
@@ -41,17 +57,4 @@ function toSaid(value: unknown): Said {
   const said = isPlainObject(value) ? value['said'] : undefined
   const entries = isPlainObject(said) ? Object.entries(said) : []
   return Object.fromEntries(entries.map(([thing, place]) => [thing, String(place)]))
-}
-
-function findSaid(home: string): Said {
-  const nameOf = (place: PartPlace): string => relative(home, nameOfPlace(place))
-  const gateway: PartPlace = { path: gatewayPath(home), field: undefined }
-  const places = (['config', 'policy'] as const).map((part) => [part, findPart(home, part)] as const)
-  const found = places.filter(([, place]) => readPart(place) !== undefined)
-  return Object.fromEntries(
-    [...found, ...(existsSync(gateway.path) ? [['gateway', gateway] as const] : [])].map(([thing, place]) => [
-      thing,
-      nameOf(place),
-    ]),
-  )
 }

@@ -9,12 +9,13 @@ import {
   findDoubles,
   findPart,
   gatewayPath,
+  nameOfFile,
   nameOfPlace,
   ownPath,
   readPart,
   type PartPlace,
 } from './gateway-parts.ts'
-import { findVanished } from './last-start.ts'
+import { findSaid, findVanished, type Said } from './last-start.ts'
 
 /** What the files of a person and of a project say. */
 export interface LoadedConfiguration {
@@ -23,6 +24,8 @@ export interface LoadedConfiguration {
   project: ProjectConfiguration
   /** Paths of the files that were there. */
   files: readonly string[]
+  /** What was there that would allow more if it were gone. */
+  said: Said
   /** What was left out and why, for the person to read. */
   notices: readonly string[]
 }
@@ -40,22 +43,25 @@ export function loadConfiguration(
   const files: string[] = []
   const load = <File extends object>(place: PartPlace, form: Form<File>): File | Record<never, never> => {
     const read = readFile(place, form, checker)
-    if (read.there) files.push(place.field === undefined ? place.path : nameOfPlace(place))
+    if (read.there) files.push(nameOfFile(place))
     // What is wrong with a file that holds several parts is said once.
     issues.push(...read.issues.filter(({ pointer }) => !issues.some((issue) => issue.pointer === pointer)))
     return read.file ?? {}
   }
   const configuration = load(findPart(places.home, 'config'), configurationForm)
-  const policy = instead ?? load(findPart(places.home, 'policy'), policyForm)
+  const place = findPart(places.home, 'policy')
+  const policy = instead ?? load(place, policyForm)
+  if (instead !== undefined && readPart(place) !== undefined) files.push(nameOfFile(place))
   const project = load({ path: projectPath(places.project), field: undefined }, projectForm)
-  issues.push(...findDoubles(places.home), ...findVanished(places.home))
+  const said = findSaid(places.home, files)
+  issues.push(...findDoubles(places.home), ...findVanished(places.home, said))
   if (issues.length > 0)
     throw new SetupError(
       'invalid_configuration',
       'The configuration cannot be used. Nothing was started:',
       issues,
     )
-  return tighten({ configuration, policy, project, files, notices: [] })
+  return tighten({ configuration, policy, project, files, said, notices: [] })
 }
 
 /** Reads one file that must be there. Throws a SetupError with every issue, each with its file and JSON pointer. */

@@ -27,7 +27,7 @@ export function startFollowing(places: Places): {
         async onChange({ loaded, change, waiting }) {
           for (const notice of loaded.notices) say(notice)
           await reload(runtime, { ...change, sensitivePaths: [...change.sensitivePaths, places.home] })
-          rememberStart(places.home)
+          rememberStart(places.home, loaded.said)
           await afterwards?.()
           say(`version ${runtime.policyVersion} of the policy is in force, from the next call on`)
           if (waiting.length > 0) say(`${waiting.join(', ')} of config.json wait for the next start`)

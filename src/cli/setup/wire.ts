@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { findPart } from '../../config/gateway-parts.ts'
 import { rememberStart } from '../../config/last-start.ts'
-import { loadConfiguration } from '../../config/load-configuration.ts'
+import { loadConfiguration, type LoadedConfiguration } from '../../config/load-configuration.ts'
 import { loadUpstreams, upstreamSecrets } from '../../config/servers/load-upstreams.ts'
 import type { Approver } from '../../contract/approval.ts'
 import type { AgentsConfiguration, Configuration, toolGroups } from '../../contract/configuration.ts'
@@ -215,11 +215,11 @@ export async function wireRuntime(
     namedModels,
   }: WireChoices = {},
 ): Promise<Runtime> {
-  const { options, configured, domains, wanted } = readOptions(places, undefined, observes)
+  const { options, said, configured, domains, wanted } = readOptions(places, undefined, observes)
   const named = configured && (await namedModels?.(configured))
   if (keep) {
     makeHome(places.home)
-    rememberStart(places.home)
+    rememberStart(places.home, said)
   }
   const feed =
     typeof upstreams === 'object' ? upstreams : mcpTools({ path: places.mcp, meet: upstreams === 'met' })
@@ -260,6 +260,8 @@ export function wireOptions(places: Places, instead?: Policy, observes = false):
 /** What a command line is wired with: the models are loaded only if agents may start, and the other domains only if their tools are of use. */
 interface WiredOptions {
   readonly options: RuntimeOptions
+  /** What the next start must find too. */
+  readonly said: LoadedConfiguration['said']
   readonly configured: AgentsConfiguration['models']
   readonly domains: Configuration['a2a']
   /** The environment variables of secrets. */
@@ -268,7 +270,7 @@ interface WiredOptions {
 
 function readOptions(places: Places, instead: Policy | undefined, observes: boolean): WiredOptions {
   const checker = createSchemaChecker()
-  const { configuration, policy, project, notices } = loadConfiguration(places, checker, instead)
+  const { configuration, policy, project, said, notices } = loadConfiguration(places, checker, instead)
   for (const notice of notices) process.stderr.write(`handrail: ${showLine(notice)}\n`)
   const {
     $schema: _,
@@ -329,7 +331,7 @@ function readOptions(places: Places, instead: Policy | undefined, observes: bool
     secrets: readSecrets(wanted),
     sensitivePaths: [...(configuration.sensitivePaths ?? []), places.home],
   }
-  return { options: wired, configured, domains, wanted }
+  return { options: wired, said, configured, domains, wanted }
 }
 
 function toUndo(undo: RuntimeOptions['undo'], dir: string): RuntimeOptions['undo'] {
