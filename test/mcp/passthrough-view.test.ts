@@ -12,6 +12,7 @@ import { startServer } from '../support/start-command.ts'
 import { connectRaw, serveRaw } from '../support/raw-client.ts'
 import { realServer } from '../support/real-servers.ts'
 import { startScripted } from '../support/scripted-server.ts'
+import { fixtureTool, makeFixtureServer } from '../support/upstreams.ts'
 import { textOf, type Era } from './connect.ts'
 import { firstOf } from '../support/rounds.ts'
 
@@ -253,6 +254,19 @@ test.each(eras)(
     const { messages } = await ask({ id: 1, method: 'tools/call', params: { name: 'act', arguments: {} } })
     expect(messages.at(-1)?.result?.['isError']).toBeUndefined()
     expect(server.calls()).toHaveLength(1)
+  },
+)
+
+test.each(eras)(
+  'a server that has other tools than are remembered of it is shown with those it has: %s (MCP-3)',
+  async (era) => {
+    const server = makeFixtureServer([fixtureTool('echo')])
+    const place = makePlace({}, { 'mcp.json': { mcpServers: { it: server.file } }, 'policy.json': allowAll })
+    expect((await handrail(place, ['mcp', 'status'])).stdout).toContain('1 tool')
+    server.list([fixtureTool('environment'), fixtureTool('echo')])
+    const { ask } = await connectRaw(`${await serveRaw(place)}/it`, era)
+    const { messages } = await ask({ id: 1, method: 'tools/list' })
+    expect(messages.at(-1)?.result).toMatchObject({ tools: [{ name: 'environment' }, { name: 'echo' }] })
   },
 )
 

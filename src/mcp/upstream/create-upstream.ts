@@ -62,11 +62,8 @@ export function createUpstream(
     await managed.wake()
     await managed.open()
   }
-  const direct = createDirectConnections({
-    ...shared,
-    connections,
-    seen: (name) => inPlace.seen(name),
-  })
+  const meet = (): Promise<void> => upstream.refresh().catch(() => {})
+  const direct = createDirectConnections({ ...shared, connections, seen: inPlace.seen, meet })
   const upstream: Upstream = {
     server,
     source,

@@ -24,6 +24,8 @@ export interface DirectConnectionsOptions {
   readonly connections: TenantConnections
   /** What the tool of this canonical name was made from; undefined if there is none. */
   readonly seen: (name: string) => string | undefined
+  /** Puts in place what the server has now, if no connection did so yet. Never rejects: the connection reports why it does not answer. */
+  readonly meet: () => Promise<void>
 }
 
 export function createDirectConnections(options: DirectConnectionsOptions): DirectConnections {

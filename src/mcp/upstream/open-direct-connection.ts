@@ -1,5 +1,10 @@
 import type { JsonObject } from '../../contract/base/json.ts'
-import type { DirectClient, CallBinding, DirectConnection } from '../../contract/mcp/direct-connection.ts'
+import type {
+  DirectClient,
+  CallBinding,
+  DirectConnection,
+  InitializedServer,
+} from '../../contract/mcp/direct-connection.ts'
 import type { FeedHost } from '../../contract/mcp/tool-feed.ts'
 import type { UpstreamServer } from '../../contract/mcp/upstream.ts'
 import { isJsonObject, readJsonObject } from '../../kit/json/is-json-object.ts'
@@ -14,6 +19,7 @@ import type { Connection } from './connection/open-connection.ts'
 import { createDirectQuestions, type Questions } from './base/questions.ts'
 import { toToolName } from './base/tool-names.ts'
 import type { Offer } from './base/upstream.ts'
+import { isWanted } from './tools/to-imported-definition.ts'
 import type { TenantConnections } from './tenant-connections.ts'
 
 interface BoundConnection {
@@ -56,6 +62,8 @@ export interface DirectConnectionOptions {
   readonly owner: TenantConnections
   /** What the tool of this canonical name was made from; undefined if there is none. */
   readonly seen: (name: string) => string | undefined
+  /** Puts in place what the server has now, if no connection did so yet. Never rejects. */
+  readonly meet: () => Promise<void>
   /** Asks over a connection; rejects with a `ToolFailure`. */
   readonly send: (
     managed: ManagedConnection,
@@ -83,6 +91,7 @@ export function openDirectConnection({
   end,
   owner,
   seen,
+  meet,
   send,
   onOpen,
   onClose,
@@ -111,7 +120,7 @@ export function openDirectConnection({
     onTools: async (raw) => {
       const isNews = offers.size > 0
       hasTools = raw.length > 0
-      offers = toOffers(server.name, raw)
+      offers = toOffers(server, raw)
       await onOpen()
       if (isNews) end.notify('notifications/tools/list_changed', {})
     },
@@ -120,17 +129,15 @@ export function openDirectConnection({
     const offered = offers.get(name)
     return offered === undefined ? 'gone' : offered.seen === before ? 'same' : 'changed'
   }
+  const isInPlace = (offered: Offered): boolean => seen(offered.name) === offered.seen
   return {
     server: server.name,
-    async initialize() {
-      const { client, era } = await managed.open()
-      const capabilities = readJsonObject(client.getServerCapabilities())
-      const instructions = client.getInstructions()
-      return { era, capabilities, instructions: instructions && host.redact(instructions) }
-    },
+    initialize: async () => toInitialized(await managed.open(), host),
     async tools() {
       await managed.open()
-      return [...offers.values()].filter((offered) => seen(offered.name) === offered.seen)
+      // This client may be the first to hear from the server, or from what it is now.
+      if (![...offers.values()].every(isInPlace)) await meet()
+      return [...offers.values()].filter(isInPlace)
     },
     async hasTools() {
       await managed.open()
@@ -156,11 +163,19 @@ export function openDirectConnection({
   }
 }
 
-function toOffers(server: string, raw: readonly unknown[]): Map<string, Offered> {
+function toInitialized({ client, era }: Connection, host: FeedHost): InitializedServer {
+  const capabilities = readJsonObject(client.getServerCapabilities())
+  const instructions = client.getInstructions()
+  return { era, capabilities, instructions: instructions && host.redact(instructions) }
+}
+
+/** The tools that the operator wants. */
+function toOffers(server: UpstreamServer, raw: readonly unknown[]): Map<string, Offered> {
   const offers = new Map<string, Offered>()
   for (const each of raw) {
-    const tool = importTool(server, each)
+    const tool = importTool(server.name, each)
     if ('message' in tool || offers.has(tool.name) || !isJsonObject(each)) continue
+    if (!isWanted(server, tool.rawName)) continue
     offers.set(tool.name, { name: tool.name, seen: tool.seen, said: each })
   }
   return offers

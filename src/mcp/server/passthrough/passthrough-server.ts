@@ -70,7 +70,6 @@ export function createPassthroughServers(options: PassthroughServerOptions): (er
     const passthrough: Passthrough = { ...options, dispatcher, server, era }
     server.setRequestHandler('tools/list', { params: anything }, () =>
       guarded(log, async () => {
-        await client.settled()
         const offered = await reached(connection.tools())
         const allowed = offered.filter(({ name }) => client.has(name))
         return { tools: allowed.map(({ said }) => toPassthroughTool(said)) }
@@ -128,7 +127,7 @@ async function call(
   const { mcpReq } = context
   const capabilities = declaredBy({ server, context, era })
   const name = connection.canonicalName(request.params.name)
-  await untilThere(name, client)
+  await untilThere(name, passthrough)
   const done = await dispatcher.serve({ request, context, server, era }, () => {
     const from = `MCP server "${connection.server}"`
     const caller = connection.bindCall({
@@ -150,9 +149,9 @@ async function call(
 }
 
 /** A server that is met for the first time may have answered here before its tools are in place. */
-async function untilThere(name: string, client: ClientSession): Promise<void> {
+async function untilThere(name: string, { client, connection }: Passthrough): Promise<void> {
   if (client.has(name)) return
-  await client.settled()
+  await reached(connection.tools())
   // `has` takes the tools of now.
   client.has(name)
 }

@@ -116,12 +116,12 @@ export function createClientSession(served: ServedRuntime & { alone?: boolean })
     const { renew } = open()
     renew()
     if (isThere(name)) return
-    await runtime.settled(settleMs)
+    await runtime.settled()
     renew()
   }
 
   const client: ClientSession = {
-    settled: () => runtime.settled(settleMs),
+    settled: () => runtime.settled(),
     find: (name) => (isThere(name) ? undefined : look(name)),
     list: (form) => shareJson(runtime, note(), form),
     noteTools: () => void note(),
@@ -220,9 +220,6 @@ function openSession({
     renew: onNewVersion(runtime, () => session.refresh()),
   }
 }
-
-/** How long a client that lists tools waits for servers that were never seen before. */
-const settleMs = 5_000
 
 /** What is made from a thing, made again only when the thing is another one. */
 function follow<From, To>(read: () => From, make: (from: From) => To): () => To {

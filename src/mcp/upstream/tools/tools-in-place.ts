@@ -19,7 +19,7 @@ export interface ToolsInPlace {
   /** Canonical. */
   names(): readonly string[]
   /** What the tool of this canonical name was made from; undefined if there is none. */
-  seen(name: string): string | undefined
+  seen(this: void, name: string): string | undefined
   describe(): Pick<UpstreamState, 'tools' | 'faulty' | 'toolNotes' | 'idlePatterns'>
 }
 
