@@ -49,8 +49,8 @@ export default defineConfig(({ mode }) => {
     test: {
       // It would keep the place of the bundle of an earlier run.
       fsModuleCache: false,
-      // Most tests wait for processes and disks, so that two cores have work for eight.
-      maxWorkers: Math.max(8, availableParallelism()),
+      // Tests wait for processes and disks. More workers than that take turns with each other, and make the whole slower.
+      maxWorkers: 2 * availableParallelism(),
       // A bound for what hangs. It must not end what a busy machine makes slow.
       testTimeout: isLong ? 1_200_000 : 600_000,
       hookTimeout: 600_000,
