@@ -61,6 +61,18 @@ export function keepRuntimes({
     void promise.then(() => closing.delete(promise))
   }
   const isStill = ({ runtime }: Kept): Promise<boolean> => runtime.then(isAsMade, () => false)
+  /** One that is kept, if it is as it was made. It is not closed before it is left. */
+  const take = async (setup: string, one: Kept): Promise<Kept | undefined> => {
+    one.users++
+    if ((await isStill(one)) && one.closed === undefined) return one
+    retire(setup, one)
+    leave(one)
+    return undefined
+  }
+  const leave = (one: Kept): void => {
+    one.users--
+    closeUnused(one)
+  }
   const open = (places: Places, setup: string): Kept => {
     const one: Kept = {
       runtime: wire(places),
@@ -68,7 +80,7 @@ export function keepRuntimes({
         retire(setup, one)
         closeUnused(one)
       }, longestMs).unref(),
-      users: 0,
+      users: 1,
       closed: undefined,
     }
     kept.set(setup, one)
@@ -82,14 +94,15 @@ export function keepRuntimes({
   return {
     async withRuntime(places, run) {
       const setup = describe(places)
-      const before = kept.get(setup)
-      const found = before && (await isStill(before)) ? before : undefined
-      if (before !== undefined && found === undefined) {
-        retire(setup, before)
-        closeUnused(before)
-      }
+      let found: Kept | undefined
+      // Another one may have been made while it was looked at this one.
+      for (
+        let before = kept.get(setup);
+        before !== undefined && found === undefined;
+        before = kept.get(setup)
+      )
+        found = await take(setup, before)
       const one = found ?? open(places, setup)
-      one.users++
       try {
         const runtime = await one.runtime
         // A file that was changed meanwhile may have been read before or after that.
@@ -101,8 +114,7 @@ export function keepRuntimes({
         retire(setup, one)
         throw error
       } finally {
-        one.users--
-        closeUnused(one)
+        leave(one)
       }
     },
     async close() {
