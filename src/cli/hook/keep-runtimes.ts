@@ -60,6 +60,10 @@ export function keepRuntimes({
     closing.add(promise)
     void promise.then(() => closing.delete(promise))
   }
+  const drop = (setup: string, one: Kept): void => {
+    retire(setup, one)
+    closeUnused(one)
+  }
   const isStill = ({ runtime }: Kept): Promise<boolean> => runtime.then(isAsMade, () => false)
   /** One that is kept, if it is as it was made. It is not closed before it is left. */
   const take = async (setup: string, one: Kept): Promise<Kept | undefined> => {
@@ -76,19 +80,13 @@ export function keepRuntimes({
   const open = (places: Places, setup: string): Kept => {
     const one: Kept = {
       runtime: wire(places),
-      timer: setTimeout(() => {
-        retire(setup, one)
-        closeUnused(one)
-      }, longestMs).unref(),
+      timer: setTimeout(() => drop(setup, one), longestMs).unref(),
       users: 1,
       closed: undefined,
     }
     kept.set(setup, one)
     const [oldest] = kept
-    if (kept.size > most && oldest !== undefined) {
-      retire(...oldest)
-      closeUnused(oldest[1])
-    }
+    if (kept.size > most && oldest !== undefined) drop(...oldest)
     return one
   }
   return {
@@ -119,10 +117,7 @@ export function keepRuntimes({
     },
     async close() {
       isClosed = true
-      for (const [setup, one] of kept) {
-        retire(setup, one)
-        closeUnused(one)
-      }
+      for (const [setup, one] of kept) drop(setup, one)
       await Promise.all(closing)
     },
   }

@@ -20,7 +20,7 @@ test('a first process that bwrap has not told of yet ends with the sandbox', asy
   onTestFinished(() => {
     for (const each of [pid, first]) killNow(each)
   })
-  const { end: endAll } = holdSandbox(
+  const hold = holdSandbox(
     {
       pid,
       stdout,
@@ -33,6 +33,6 @@ test('a first process that bwrap has not told of yet ends with the sandbox', asy
     },
     { memoryBytes: 2 ** 30, metered: false },
   )
-  expect(await endAll()).toEqual([])
+  expect(await hold.end()).toEqual([])
   expect(await isGone(first, 10_000)).toBe(true)
 })
