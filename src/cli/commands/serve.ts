@@ -43,7 +43,7 @@ import {
   type LoadNamedModels,
   type Places,
 } from '../setup/wire.ts'
-import { growYoungGeneration, keepYoungGeneration } from '../terminal/young-generation.ts'
+import { collectGarbage, growYoungGeneration, keepYoungGeneration } from '../terminal/heap.ts'
 
 /** `handrail serve` */
 export const serve: Command = {
@@ -197,6 +197,7 @@ async function serveOverHttp(
   try {
     const tools = await checkCaller(runtime, about)
     await prepareList({ runtime, ...about })
+    collectGarbage()
     following.push(runtime.schedules.start())
     if (webhooks.length > 0) following.push(await startWebhooks(runtime, { webhooks, places }))
     growYoungGeneration()
