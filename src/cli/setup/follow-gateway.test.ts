@@ -28,7 +28,7 @@ test('who may connect stays as it was if the file goes away while a change of it
   const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
   onTestFinished(() => said.mockRestore())
   const following = followGateway(
-    { home, current: { console: { url: 'http://127.0.0.1:1' } } },
+    { home, current: { port: 1 } },
     { changeCallers: (next) => void changed.push(next) },
   )
   onTestFinished(() => following.close())
