@@ -8,7 +8,7 @@ import type { PolicyChange, Runtime, Session, SessionOptions } from '../contract
 import type { PendingApprovals } from '../contract/pending-approval.ts'
 import { copyJson } from '../kit/json/copy-json.ts'
 import { createFrozenCopies } from '../kit/json/create-frozen-copies.ts'
-import { requireOptions } from '../kit/require-options.ts'
+import { requireOptions } from '../kit/json/find-wrong-kinds.ts'
 import { once } from '../kit/time/once.ts'
 import { checkQuery } from '../runtime/approvals/check-query.ts'
 import type { ApprovalBook } from '../runtime/state/approval-book.ts'

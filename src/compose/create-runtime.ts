@@ -1,5 +1,5 @@
 import type { Runtime } from '../contract/runtime.ts'
-import { requireOptions } from '../kit/require-options.ts'
+import { requireOptions } from '../kit/json/find-wrong-kinds.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
 
 /**

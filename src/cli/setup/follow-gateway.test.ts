@@ -10,7 +10,7 @@ test('who may connect stays as it was if the file goes away while a change of it
   const home = mkdtempSync(join(tmpdir(), 'handrail-gateway-'))
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   const path = join(home, 'gateway.json')
-  writeFileSync(path, '{"allowedHosts": []}')
+  writeFileSync(path, '{"maxConnections": 10}')
   const { openSync } = fs
   const restore = (): void => {
     fs.openSync = openSync
@@ -28,7 +28,7 @@ test('who may connect stays as it was if the file goes away while a change of it
   const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
   onTestFinished(() => said.mockRestore())
   const following = followGateway(
-    { home, current: { allowedHosts: ['gateway.example'] } },
+    { home, current: { port: 1 } },
     { changeCallers: (next) => void changed.push(next) },
   )
   onTestFinished(() => following.close())
