@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { bundleFolder, findInBundle } from './test/support/bundle.ts'
+import { cheapMemory } from './test/support/cheap-memory.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -67,6 +68,7 @@ export default defineConfig(({ mode }) => {
       sequence: { sequencer: isLong ? LongestFirst : BaseSequencer },
       // Files share their processes: a new one for each would take longer than most of them.
       isolate: false,
+      execArgv: [...cheapMemory],
       projects: [
         { extends: true, test: { name: 'suite', include, exclude: isLong ? alone : [...alone, longOnly] } },
         ...(isLong

@@ -85,24 +85,30 @@ export async function askApi(origin: string, path: string, init: RequestInit = {
   }
 }
 
-/** One browser for all tests of a block. Debian's own: no other one is fetched. */
+let running: Promise<Browser> | undefined
+
+/** The browser of all files that share a process, which it ends with. Debian's own: no other one is fetched. */
 export function keepBrowser(): () => Browser {
-  return keepOpen(async () => {
-    const browser = await chromium.launch({
-      executablePath: '/usr/bin/chromium',
-      args: [
-        '--headless',
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-quic',
-        '--disable-background-networking',
-        '--disable-component-update',
-        '--disable-sync',
-      ],
-    })
-    atEnd(() => browser.close())
-    return browser
+  return keepOpen(() => (running ??= startBrowser()))
+}
+
+async function startBrowser(): Promise<Browser> {
+  const browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: [
+      '--headless',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      // Else it starts processes for pages that may come.
+      '--renderer-process-limit=1',
+    ],
   })
+  browser.on('disconnected', () => (running = undefined))
+  return browser
 }
 
 /** A page of a person who opened this link in a browser of their own, and all that the browser asked for and complained of. */

@@ -2,6 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
 import { inject } from 'vitest'
+import { cheapMemory } from './cheap-memory.ts'
 import type { FromCommand, ToCommand } from './run-commands.ts'
 
 export interface KeptCommand {
@@ -104,7 +105,7 @@ function keep(child: ChildProcess, others: ChildProcess[]): void {
 
 async function makeProcess(main: string, user: number | undefined): Promise<ChildProcess> {
   const child = fork(join(inject('programs'), 'run-commands.mjs'), [main], {
-    execArgv: [],
+    execArgv: [...cheapMemory],
     serialization: 'advanced',
     // With an id of a user, Node leaves all other groups too.
     ...(user !== undefined && { uid: user, gid: user }),
