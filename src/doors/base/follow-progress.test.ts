@@ -2,20 +2,20 @@ import { expect, test } from 'vitest'
 import { followProgress, type ProgressUpdate } from './follow-progress.ts'
 
 const shown = {
-  showProgress: ({ message = '' }: ProgressUpdate) => `progress ${message}`,
+  showProgress: ({ message }: ProgressUpdate) => `progress ${message}`,
   showEnd: (end: string) => `end ${end}`,
 }
 
 test('an update that is not taken in time is replaced by the next one, and the end comes last', async () => {
   const { promise, resolve } = Promise.withResolvers<string>()
-  let report = (_: ProgressUpdate): void => {}
+  let report: ((update: ProgressUpdate) => void) | undefined
   const following = followProgress({ ...shown, run: (onProgress) => ((report = onProgress), promise) })[
     Symbol.asyncIterator
   ]()
   const first = following.next()
-  report({ message: 'one' })
-  report({ message: 'two' })
-  report({ message: 'three' })
+  report?.({ message: 'one' })
+  report?.({ message: 'two' })
+  report?.({ message: 'three' })
   resolve('done')
   expect(await first).toEqual({ done: false, value: 'progress one' })
   expect(await following.next()).toEqual({ done: false, value: 'progress three' })
