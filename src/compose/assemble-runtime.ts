@@ -8,6 +8,7 @@ import type { PolicyChange, Runtime, Session, SessionOptions } from '../contract
 import type { PendingApprovals } from '../contract/pending-approval.ts'
 import { copyJson } from '../kit/json/copy-json.ts'
 import { createFrozenCopies } from '../kit/json/create-frozen-copies.ts'
+import { requireOptions } from '../kit/json/find-wrong-kinds.ts'
 import { once } from '../kit/time/once.ts'
 import { checkQuery } from '../runtime/approvals/check-query.ts'
 import type { ApprovalBook } from '../runtime/state/approval-book.ts'
@@ -73,7 +74,7 @@ function toRuntime(parts: RuntimeParts): Runtime {
   }
   const open = (options: SessionOptions = {}, place: SessionPlace = {}): Session => {
     refuseIfClosed()
-    const session = openSession(tenants, options, { ...around, ...place })
+    const session = openSession(tenants, requireOptions(options, 'runtime.session'), { ...around, ...place })
     sessions.add(session)
     return session
   }
@@ -100,11 +101,11 @@ function toRuntime(parts: RuntimeParts): Runtime {
     memory: openMemory(parts, agents),
     async run(options) {
       refuseIfClosed()
-      return agents.run(options)
+      return agents.run(requireOptions(options, 'runtime.run'))
     },
     async reload(change: PolicyChange) {
       refuseIfClosed()
-      await reloadPolicy(change, {
+      await reloadPolicy(requireOptions(change, 'runtime.reload'), {
         tenants,
         evidence,
         now: resolved.now,

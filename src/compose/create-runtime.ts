@@ -1,4 +1,5 @@
 import type { Runtime } from '../contract/runtime.ts'
+import { requireOptions } from '../kit/json/find-wrong-kinds.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
 
 /**
@@ -13,6 +14,7 @@ import type { RuntimeOptions } from './options/runtime-options.ts'
  * await runtime.close()
  */
 export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
+  requireOptions(options, 'createRuntime')
   // Loaded by the first runtime: a program that only defines tools, or imports more than it uses, waits for none of it.
   const { assembleRuntime } = await import('./assemble-runtime.ts')
   return assembleRuntime(options, options.hooks)

@@ -4,6 +4,7 @@ import { SetupError } from '../contract/base/errors.ts'
 import type { Issue } from '../contract/base/json.ts'
 import type { Policy } from '../contract/policy.ts'
 import type { SchemaChecker } from '../contract/base/schema.ts'
+import { signatureOf } from '../kit/watch-files.ts'
 import { checkFile, configurationForm, policyForm, projectForm, type Form } from './check-file.ts'
 import {
   findDoubles,
@@ -39,6 +40,29 @@ export function loadConfiguration(
   checker: SchemaChecker,
   instead?: Policy,
 ): LoadedConfiguration {
+  const paths = configurationPaths(places)
+  for (let round = 1; ; round++) {
+    const before = signatureOf(paths)
+    const { loaded, issues } = readConfiguration(places, checker, instead)
+    // What moves from one file to another meanwhile may have been missed in both.
+    if (signatureOf(paths) !== before && round < mostRounds) continue
+    if (issues.length === 0) return tighten(loaded)
+    throw new SetupError(
+      'invalid_configuration',
+      'The configuration cannot be used. Nothing was started:',
+      issues,
+    )
+  }
+}
+
+/** So often files are read that change again and again. */
+const mostRounds = 10
+
+function readConfiguration(
+  places: { home: string; project: string },
+  checker: SchemaChecker,
+  instead?: Policy,
+): { loaded: LoadedConfiguration; issues: readonly Issue[] } {
   const issues: Issue[] = []
   const files: string[] = []
   const load = <File extends object>(place: PartPlace, form: Form<File>): File | Record<never, never> => {
@@ -55,13 +79,7 @@ export function loadConfiguration(
   const project = load({ path: projectPath(places.project), field: undefined }, projectForm)
   const said = findSaid(places.home, files)
   issues.push(...findDoubles(places.home), ...findVanished(places.home, said))
-  if (issues.length > 0)
-    throw new SetupError(
-      'invalid_configuration',
-      'The configuration cannot be used. Nothing was started:',
-      issues,
-    )
-  return tighten({ configuration, policy, project, files, said, notices: [] })
+  return { loaded: { configuration, policy, project, files, said, notices: [] }, issues }
 }
 
 /** Reads one file that must be there. Throws a SetupError with every issue, each with its file and JSON pointer. */

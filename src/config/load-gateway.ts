@@ -9,12 +9,19 @@ import { findDoubles, gatewayPath, nameOfPlace, parts, type Part } from './gatew
 import { readUpstreams } from './servers/load-upstreams.ts'
 import { readJsonFile } from './base/read-json-file.ts'
 
+/** As `findGateway`; a missing file says nothing. */
+export function loadGateway(home: string, checker: SchemaChecker): GatewayConfiguration {
+  return findGateway(home, checker) ?? {}
+}
+
 /**
- * Reads `<home>/gateway.json`. A missing file says nothing. Throws a SetupError with every issue, each with its JSON pointer: those of the
+ * Reads `<home>/gateway.json`; undefined if there is none. Throws a SetupError with every issue, each with its JSON pointer: those of the
  * parts too that stand in it in place of files of their own.
  */
-export function loadGateway(home: string, checker: SchemaChecker): GatewayConfiguration {
-  const { file, issues } = checkGatewayFile(readGateway(home), checker)
+export function findGateway(home: string, checker: SchemaChecker): GatewayConfiguration | undefined {
+  const value = readIfThere(home)
+  if (value === undefined) return undefined
+  const { file, issues } = checkGatewayFile(value, checker)
   const all = [...placed(issues, home), ...findDoubles(home)]
   if (all.length > 0) throw refusal(all)
   return file ?? {}
@@ -22,7 +29,13 @@ export function loadGateway(home: string, checker: SchemaChecker): GatewayConfig
 
 /** The file as it stands, parts and all. Throws a SetupError if it is not JSON. */
 export function readGateway(home: string): unknown {
-  const read = readJsonFile(gatewayPath(home)) ?? { value: {} }
+  return readIfThere(home) ?? {}
+}
+
+/** Never undefined for a file that is there. */
+function readIfThere(home: string): unknown {
+  const read = readJsonFile(gatewayPath(home))
+  if (read === undefined) return undefined
   if ('value' in read) return read.value
   throw refusal(placed(read.issues, home))
 }

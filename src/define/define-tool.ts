@@ -3,7 +3,7 @@ import type { Plan } from '../contract/tool/plan.ts'
 import type { Tool } from '../contract/tool/tool.ts'
 import { assembleTool } from './assemble-tool.ts'
 import type { InputSchema } from './describe-schema.ts'
-import { findNoFunctions } from '../kit/json/find-wrong-kinds.ts'
+import { findNoFunctions, requireOptions } from '../kit/json/find-wrong-kinds.ts'
 import { refuseFaulty, refuseUnknownSpec } from './to-definition.ts'
 import type { AnySpec, NoInputSpec, RawSpec, ServiceName, TypedSpec } from './tool-spec.ts'
 
@@ -33,6 +33,7 @@ export function defineTool<
   Planning extends Plan = Plan,
 >(spec: TypedSpec<Schema, Needs, Planning>): Tool
 export function defineTool(spec: AnySpec): Tool {
+  requireOptions(spec, 'defineTool')
   refuseUnknownSpec(spec, ownFields)
   refuseFaulty(spec, findMissingRun(spec))
   refuseFaulty(spec, findNoFunctions(spec, ['run', 'plan', 'dispose']))

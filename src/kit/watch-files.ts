@@ -38,7 +38,7 @@ export function watchFiles(
 }
 
 /** Another text as soon as any file is another one. */
-function signatureOf(paths: readonly string[]): string {
+export function signatureOf(paths: readonly string[]): string {
   return paths.map(describe).join('\n')
 }
 

@@ -1,6 +1,7 @@
 import type { Registry } from '../contract/registry.ts'
 import type { SourceOutage } from '../contract/mcp/tool-feed.ts'
 import type { ToolDefinition } from '../contract/tool/tool.ts'
+import { afterPromises } from '../kit/time/after-promises.ts'
 import { listPending } from './state/approve-definition.ts'
 import { createRegistryChanges, type RegistryChanges } from './create-registry-changes.ts'
 import { createToolStatuses, type ToolStatuses } from './state/create-tool-statuses.ts'
@@ -136,7 +137,7 @@ function createNews({ store, onNote, onError, statuses, catalog, pins }: NewsOpt
   const refreshOnce = (): void => {
     if (isFresh) return
     isFresh = true
-    process.nextTick(() => (isFresh = false))
+    afterPromises(() => (isFresh = false))
     refresh()
   }
   return {

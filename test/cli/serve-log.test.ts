@@ -17,6 +17,7 @@ test('the log of serve tells once of a definition that is held, of a server that
     onTestFinished(() => client.close())
     return (name: string, input = {}) => client.callTool({ name: `mcp__it__${name}`, arguments: input })
   }
+  await expect.poll(server.asked).toContain('tools/list')
   // Nobody lists tools before the first call.
   const call = await connect()
   const rule =

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { SetupError, codeTools, createRuntime, type RuntimeOptions } from 'handrail'
+import { SetupError, codeTools, createRuntime, defineTool, type RuntimeOptions } from 'handrail'
 import { expect, test } from 'vitest'
 import { makeTool } from '../support/make-tool.ts'
 import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
@@ -64,6 +64,24 @@ test('an approver of a session that is not a function is refused (PERM-3)', asyn
   const runtime = await openRuntime()
   const open = () => runtime.session({ approve: { decision: 'allow_once' } as never })
   expect(open).toThrow('/approve: "approve" has to be a function.')
+})
+
+test.each([null, 'x', 7, []])('what is called with %j in the place of options says so', async (given) => {
+  const none = given as never
+  const runtime = await openRuntime()
+  const session = runtime.session()
+  for (const [name, call] of Object.entries({
+    createRuntime: () => createRuntime(none),
+    defineTool: () => defineTool(none),
+    'runtime.session': () => runtime.session(none),
+    'runtime.run': () => runtime.run(none),
+    'runtime.reload': () => runtime.reload(none),
+    'session.tools': () => session.tools(none),
+  }))
+    await expect((async () => call())(), name).rejects.toMatchObject({
+      code: 'invalid_options',
+      message: expect.stringMatching(`^${name} takes an object, and was called with (null|a )`),
+    })
 })
 
 test('an option that resembles none is refused without a guess', async () => {

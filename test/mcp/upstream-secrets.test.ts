@@ -64,8 +64,13 @@ test('a literal secret in the headers of a server is redacted where the server s
 })
 
 test('what a server says past the calls, to a client of its own, holds none of its secrets (MCP-1, MCP-3, OUT-4)', async () => {
+  const toSchema = (key: object) => ({ type: 'object', properties: { key } })
   const words = (key: string | undefined) => ({ description: `Uses ${key}.` })
   const server = await startScripted(({ method, headers: { authorization } }, say) => {
+    if (method === 'tools/list') {
+      const key = { type: 'string', default: authorization }
+      return { tools: [fixtureTool('act', { ...words(authorization), inputSchema: toSchema(key) })] }
+    }
     if (method === 'prompts/list') return { prompts: [{ name: 'p', ...words(authorization) }] }
     if (method === 'prompts/get')
       return { error: { code: -32_602, message: `Not with ${authorization}`, data: words(authorization) } }
@@ -86,6 +91,14 @@ test('what a server says past the calls, to a client of its own, holds none of i
     notify: (method, params) => told.push(JSON.stringify([method, params])),
   })
   onTestFinished(() => line.close())
+  const [tool] = await line.tools()
+  expect(tool?.said).toMatchObject({
+    description: 'Uses [redacted].',
+    inputSchema: { properties: { key: { default: '[redacted]' } } },
+  })
+  const known = runtime.session().tools({ presentation: 'canonical' })
+  expect(JSON.stringify(known)).toContain('Uses [redacted].')
+  expect(JSON.stringify(known)).not.toContain('literal-header')
   const ask = (method: string) => line.ask(method, {}, new AbortController().signal)
   expect(await ask('prompts/list')).toEqual({
     prompts: [{ name: 'p', description: 'Uses [redacted].' }],

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { makePlace } from '../support/command-line.ts'
 import { toServer } from '../support/serve-stdio.ts'
@@ -20,9 +21,15 @@ test.each(['legacy', 'modern'] as const)(
         return { action: 'accept', content: { decision: 'allow_once' } }
       },
     })
+    server.hold(true)
     await client.connect(toServer(place))
     onTestFinished(() => client.close())
-    const names = (await client.listTools()).tools.map(({ name }) => name)
+    await expect.poll(server.asked).toContain('tools/list')
+    const listing = client.listTools()
+    // A list that waits for no server comes first.
+    await Promise.race([listing, setTimeout(200)])
+    server.hold(false)
+    const names = (await listing).tools.map(({ name }) => name)
     expect(names).toEqual(expect.arrayContaining(['mcp__it__echo', 'mcp__it__blocks', 'mcp__read_resource']))
     const echoed = await client.callTool({ name: 'mcp__it__echo', arguments: { text: 'hi' } })
     expect(unmarked(textOf(echoed))).toBe('hi')

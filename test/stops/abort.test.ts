@@ -1,7 +1,9 @@
 import type { AgentModel } from 'handrail/agents'
 import type { AbortRequest } from 'handrail/policy'
 import type { RuntimeEvent, Session } from 'handrail'
-import { expect, test } from 'vitest'
+import type { Store } from 'handrail/store'
+import { setTimeout } from 'node:timers/promises'
+import { expect, test, vi } from 'vitest'
 import { atEnd } from '../support/at-end.ts'
 import { gatedTool } from '../support/gated-tool.ts'
 import { modelSaying } from '../support/mock-model.ts'
@@ -90,6 +92,42 @@ test('a call that waits for a person in another process is aborted, and what is 
   expect(await other.stops.abort({ call, by: 'bob' })).toEqual({ calls: [call], running: [] })
   expect(await ended).toMatchObject({ outcome: 'aborted' })
   expect(await other.abort('call_unknown', { by: 'bob' })).toBe(false)
+})
+
+test('a call that waits for a person in another process is aborted, however late its end is written', async () => {
+  const path = makeStore()
+  const { store } = await openRuntime({ store: { path } })
+  const written = Promise.withResolvers<void>()
+  const asked = Promise.withResolvers<string>()
+  const told = Promise.withResolvers<void>()
+  let isSlow = false
+  const append: Store['append'] = async (...what) => {
+    if (isSlow) await written.promise
+    await store.append(...what)
+  }
+  const runtime = await openRuntime({
+    tools: [gatedTool({ permission: 'write' }).tool],
+    store: Object.create(store, { append: { value: append } }) as Store,
+    approve: ({ callId }, signal) => {
+      signal.addEventListener('abort', () => told.resolve())
+      asked.resolve(callId)
+      return new Promise(() => {})
+    },
+  })
+  const other = await openRuntime({ store: { path } })
+  const ended = runtime.session().call('t.gated', { id: 'a' })
+  const call = await asked.promise
+  isSlow = true
+  vi.useFakeTimers({ toFake: ['performance'] })
+  atEnd(() => void vi.useRealTimers())
+  const aborted = other.stops.abort({ call, by: 'bob' })
+  await told.promise
+  vi.advanceTimersByTime(5_000)
+  // What has given up by then says so first.
+  await Promise.race([aborted, setTimeout(200)])
+  written.resolve()
+  expect(await aborted).toEqual({ calls: [call], running: [] })
+  expect(await ended).toMatchObject({ outcome: 'aborted' })
 })
 
 test('an agent of another process is aborted with the calls of its caller', async () => {

@@ -128,6 +128,11 @@ const tools: Readonly<Record<string, (id: Message['id'], input: Record<string, u
   wrong: (id) => text(id, 'x', { structuredContent: { n: 'no number' } }),
 }
 
+const list = (id: Message['id']): void => {
+  if (existsSync(`${path}.held`)) setTimeout(list, 5, id)
+  else say({ id, result: { tools: JSON.parse(readFileSync(path, 'utf8')) as unknown } })
+}
+
 const answer = ({ id, method, params }: Message): void => {
   if (method === 'initialize')
     say({
@@ -138,8 +143,7 @@ const answer = ({ id, method, params }: Message): void => {
         serverInfo: { name: 'fixture', version: '1' },
       },
     })
-  else if (method === 'tools/list')
-    say({ id, result: { tools: JSON.parse(readFileSync(path, 'utf8')) as unknown } })
+  else if (method === 'tools/list') list(id)
   else if (method === 'tools/call') tools[params?.name ?? '']?.(id, params?.arguments ?? {})
   else if (method === 'ping') say({ id, result: {} })
   else if (method === 'tasks/result') return

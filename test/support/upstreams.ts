@@ -48,6 +48,9 @@ export function makeFixtureServer(tools: readonly object[] = [fixtureTool('echo'
     write: [folder],
     /** What it says it has from now on. */
     list: (now: readonly object[]) => writeFileSync(path, JSON.stringify(now)),
+    /** Lets it say what it has only once it may. */
+    hold: (isHeld: boolean) =>
+      isHeld ? writeFileSync(`${path}.held`, '') : rmSync(`${path}.held`, { force: true }),
     /** Makes it end when it is asked anything before the handshake. */
     strict: () => writeFileSync(`${path}.strict`, ''),
     /** Makes it end as soon as it is started, or run again. */

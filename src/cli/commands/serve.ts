@@ -2,6 +2,7 @@ import { userInfo } from 'node:os'
 import { loadConfiguration } from '../../config/load-configuration.ts'
 import { gatewayPath } from '../../config/gateway-parts.ts'
 import { loadGateway } from '../../config/load-gateway.ts'
+import type { ServedRuntime } from '../../mcp/server/session/client-session.ts'
 import type { Presentation } from '../../contract/base/call.ts'
 import type { Runtime, SessionOptions } from '../../contract/runtime.ts'
 import type { A2aEndpoint } from '../../a2a/server/create-a2a-endpoint.ts'
@@ -43,7 +44,7 @@ import {
   type LoadNamedModels,
   type Places,
 } from '../setup/wire.ts'
-import { growYoungGeneration, keepYoungGeneration } from '../terminal/young-generation.ts'
+import { collectGarbage, growYoungGeneration, keepYoungGeneration } from '../terminal/heap.ts'
 
 /** `handrail serve` */
 export const serve: Command = {
@@ -158,6 +159,13 @@ async function serveOne(options: PassthroughStdioOptions): Promise<StdioServer> 
   return servePassthroughStdio(options)
 }
 
+/** What the first clients would wait for. */
+async function prepareFirstLists(served: ServedRuntime): Promise<void> {
+  const { prepareList } = await import('../../mcp/server/methods/prepare-list.ts')
+  await prepareList(served)
+  collectGarbage()
+}
+
 async function serveOverHttp(
   places: Places,
   { port, agentModel, namedModels: named, ...about }: Serving & { port: number | undefined },
@@ -191,12 +199,11 @@ async function serveOverHttp(
     await followSocket(places),
   ]
   const { serveHttp } = await import('../../mcp/server/http/serve-http.ts')
-  const { prepareList } = await import('../../mcp/server/methods/prepare-list.ts')
   const { inviteToConsole, openConsole } = await import('../setup/open-console.ts')
   const { createReplayer } = await import('../run/replay-kept-run.ts')
   try {
     const tools = await checkCaller(runtime, about)
-    await prepareList({ runtime, ...about })
+    await prepareFirstLists({ runtime, ...about })
     following.push(runtime.schedules.start())
     if (webhooks.length > 0) following.push(await startWebhooks(runtime, { webhooks, places }))
     growYoungGeneration()

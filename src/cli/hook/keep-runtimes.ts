@@ -60,36 +60,47 @@ export function keepRuntimes({
     closing.add(promise)
     void promise.then(() => closing.delete(promise))
   }
+  const drop = (setup: string, one: Kept): void => {
+    retire(setup, one)
+    closeUnused(one)
+  }
   const isStill = ({ runtime }: Kept): Promise<boolean> => runtime.then(isAsMade, () => false)
+  /** One that is kept, if it is as it was made. It is not closed before it is left. */
+  const take = async (setup: string, one: Kept): Promise<Kept | undefined> => {
+    one.users++
+    if ((await isStill(one)) && one.closed === undefined) return one
+    retire(setup, one)
+    leave(one)
+    return undefined
+  }
+  const leave = (one: Kept): void => {
+    one.users--
+    closeUnused(one)
+  }
   const open = (places: Places, setup: string): Kept => {
     const one: Kept = {
       runtime: wire(places),
-      timer: setTimeout(() => {
-        retire(setup, one)
-        closeUnused(one)
-      }, longestMs).unref(),
-      users: 0,
+      timer: setTimeout(() => drop(setup, one), longestMs).unref(),
+      users: 1,
       closed: undefined,
     }
     kept.set(setup, one)
     const [oldest] = kept
-    if (kept.size > most && oldest !== undefined) {
-      retire(...oldest)
-      closeUnused(oldest[1])
-    }
+    if (kept.size > most && oldest !== undefined) drop(...oldest)
     return one
   }
   return {
     async withRuntime(places, run) {
       const setup = describe(places)
-      const before = kept.get(setup)
-      const found = before && (await isStill(before)) ? before : undefined
-      if (before !== undefined && found === undefined) {
-        retire(setup, before)
-        closeUnused(before)
-      }
+      let found: Kept | undefined
+      // Another one may have been made while it was looked at this one.
+      for (
+        let before = kept.get(setup);
+        before !== undefined && found === undefined;
+        before = kept.get(setup)
+      )
+        found = await take(setup, before)
       const one = found ?? open(places, setup)
-      one.users++
       try {
         const runtime = await one.runtime
         // A file that was changed meanwhile may have been read before or after that.
@@ -101,16 +112,12 @@ export function keepRuntimes({
         retire(setup, one)
         throw error
       } finally {
-        one.users--
-        closeUnused(one)
+        leave(one)
       }
     },
     async close() {
       isClosed = true
-      for (const [setup, one] of kept) {
-        retire(setup, one)
-        closeUnused(one)
-      }
+      for (const [setup, one] of kept) drop(setup, one)
       await Promise.all(closing)
     },
   }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { gatewayPath } from '../../config/gateway-parts.ts'
-import { loadGateway } from '../../config/load-gateway.ts'
+import { findGateway } from '../../config/load-gateway.ts'
 import type { GatewayConfiguration } from '../../contract/mcp/serving.ts'
 import { canonicalJson } from '../../kit/json/canonical-json.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
@@ -19,19 +19,19 @@ export function followGateway(
   const checker = createSchemaChecker()
   const path = gatewayPath(home)
   let inForce = current
-  let wasThere = existsSync(path)
+  let wasThere = existsSync(path) || Object.keys(current).length > 0
   return watchFiles(
     () => [path],
     async () => {
-      const isThere = existsSync(path)
-      if (!isThere && !wasThere) return
-      wasThere = isThere
       try {
-        if (!isThere)
+        const next = findGateway(home, checker)
+        const isNews = wasThere || next !== undefined
+        wasThere = next !== undefined
+        if (!isNews) return
+        if (next === undefined)
           throw new Error(
             `"${path}" is gone, and who may connect stays as it was. Put it back; to say nothing, write {} there.`,
           )
-        const next = loadGateway(home, checker)
         if (canonicalJson({ ...next }) === canonicalJson({ ...inForce })) return
         if (hasCallers(inForce) && !hasCallers(next))
           throw new Error(

@@ -12,6 +12,7 @@ import type { EventName, NoteRecord } from '../../contract/evidence.ts'
 import type { Store } from '../../contract/store.ts'
 import { findRunning, findRunningCall, hasEnded } from '../../evidence/find-running.ts'
 import { newId } from '../../kit/new-id.ts'
+import { readQuestion } from '../../runtime/approvals/stored-question.ts'
 import { describeScope, meetsScope } from '../../runtime/stops/meets-scope.ts'
 import { createPauseBook, keepPause, type PauseBook } from '../../runtime/stops/pause-book.ts'
 import { createWorkBook, type StoppedCall, type WorkBook } from '../../runtime/stops/work-book.ts'
@@ -42,7 +43,7 @@ const everywhere = 'local'
 
 /** How long other processes are waited for, and how often it is looked. */
 const [patienceMs, lookMs] = [10_000, 50]
-/** A call that waits for a person has no begin yet: whether one runs elsewhere is known by its end. */
+/** A call that waits for its turn, or for a hook, is nowhere in the store yet: whether there is one elsewhere is known by its end. */
 const unknownMs = 1_000
 
 /** The stops of a runtime. */
@@ -131,9 +132,15 @@ async function abortElsewhere(
   }
 }
 
-/** What runs in other processes and is meant, as far as the store has its begin. */
-function findMeant({ call, session, ...scope }: AbortScope, store: Store): readonly RunningCallRow[] {
+/** A call of another process. */
+type CallElsewhere = Pick<RunningCallRow, 'tenant' | 'call'>
+
+/** What other processes do and is meant: what began, and the call of this id if it waits for a person. */
+function findMeant({ call, session, ...scope }: AbortScope, store: Store): readonly CallElsewhere[] {
   const tenants = scope.tenant === undefined ? store.tenants() : [scope.tenant]
+  // Looked for first: it begins as its question goes.
+  const asked = call === undefined ? undefined : findAskedCall(store, call)
+  if (asked !== undefined && [undefined, asked.tenant].includes(scope.tenant)) return [asked]
   const running = call === undefined ? findRunning(store, tenants) : findRunningCall(store, tenants, call)
   return running.filter(
     (each) =>
@@ -141,6 +148,16 @@ function findMeant({ call, session, ...scope }: AbortScope, store: Store): reado
       (session === undefined || each.session === session) &&
       meetsScope(scope, { ...each, source: undefined }),
   )
+}
+
+/** The call of this id, if it stands and waits for a person in another process that lives. */
+function findAskedCall(store: Store, call: string): CallElsewhere | undefined {
+  const asked = store
+    .facts('approval')
+    .map(readQuestion)
+    .find((question) => question?.returns === 'held' && question.approval.request.callId === call)
+  if (asked === undefined || asked.writer === store.writer || !store.lives(asked.writer)) return undefined
+  return { tenant: asked.approval.tenant, call }
 }
 
 /** The calls end first, and then it is noted: an emergency waits for no disk. */

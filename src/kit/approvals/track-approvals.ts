@@ -14,9 +14,10 @@ export interface ApprovalChange {
 
 type Tracked = Pick<Runtime, 'approvals' | 'store'>
 
-/** An answer that a waiting call used at once is in its records, which may be written a little later. */
+/** What a waiting call used at once, or why it was left, is in its records, which may be written later: soon, or after a while on a busy disk. */
 const lookAgainMs = 100
-const mostLooks = 10
+const quickLooks = 10
+const lookLaterMs = 1_000
 
 /** Tells of each question of a store that waits, and of its end, in whatever process. Tells first of those that wait already. Returns what ends it. */
 export function trackApprovals(runtime: Tracked, tell: (change: ApprovalChange) => void): () => void {
@@ -30,9 +31,9 @@ export function trackApprovals(runtime: Tracked, tell: (change: ApprovalChange) 
     timers.add(timer)
   }
   const end = (last: PendingApproval, looks = 0): void => {
-    const change = findEnd(runtime, last, looks === mostLooks)
+    const change = findEnd(runtime, last)
     if (change !== undefined) tell(change)
-    else later(lookAgainMs, () => end(last, looks + 1))
+    else later(looks < quickLooks ? lookAgainMs : lookLaterMs, () => end(last, looks + 1))
   }
   const expire = (id: string): void => {
     const last = open.get(id)
@@ -65,22 +66,22 @@ export function trackApprovals(runtime: Tracked, tell: (change: ApprovalChange) 
 }
 
 /** How a question ended; undefined if that cannot be told yet. */
-function findEnd(runtime: Tracked, last: PendingApproval, isLastLook: boolean): ApprovalChange | undefined {
+function findEnd(runtime: Tracked, last: PendingApproval): ApprovalChange | undefined {
   const approval = runtime.approvals.find(last.id)
   if (approval?.state === 'expired') return { event: 'expired', approval }
   if (approval !== undefined) return { event: 'decided', approval }
-  const { answer, isExpired } = findInRecords(runtime, last)
+  const { answer, isExpired, hasEnded } = findInRecords(runtime, last)
   if (answer !== undefined) return { event: 'decided', approval: withAnswer(last, answer) }
   if (isExpired || last.expiresAt <= Date.now())
     return { event: 'expired', approval: { ...last, state: 'expired' } }
-  return isLastLook ? { event: 'withdrawn', approval: last } : undefined
+  return hasEnded ? { event: 'withdrawn', approval: last } : undefined
 }
 
 /** What the records of the call that asked say of the answer. */
 function findInRecords(
   { store }: Tracked,
   { tenant, request: { callId } }: PendingApproval,
-): { answer: RecordedAnswer | undefined; isExpired: boolean } {
+): { answer: RecordedAnswer | undefined; isExpired: boolean; hasEnded: boolean } {
   const of = (kind: 'begin' | 'end') => [...store.records({ tenant, call: callId, kind, limit: 1 })][0]
   const [begin, end] = [of('begin'), of('end')]
   const begun = begin && readRecord(begin.text, 'begin')
@@ -89,6 +90,7 @@ function findInRecords(
   return {
     answer: found?.approval && toAnswer(found.approval, found.at),
     isExpired: ended?.reason === 'callback_timeout',
+    hasEnded: end !== undefined,
   }
 }
 

@@ -46,15 +46,21 @@ export function createMeetings(): Meetings {
       const waiting = queue.shift()
       if (waiting === undefined) return
       busy++
-      const work: Promise<void> = meet(waiting).finally(() => meeting.delete(work))
+      let isBusy = true
+      const goOn = (): void => {
+        if (!isBusy) return
+        isBusy = false
+        busy--
+        start()
+      }
+      // The next one begins as this one ends, so that never none is met while some wait.
+      const work: Promise<void> = meet(waiting).finally(() => {
+        goOn()
+        meeting.delete(work)
+      })
       meeting.add(work)
-      void goOnAfter(work)
+      void withinMs(work, patienceMs).then(goOn)
     }
-  }
-  const goOnAfter = async (work: Promise<void>): Promise<void> => {
-    await withinMs(work, patienceMs)
-    busy--
-    start()
   }
   return {
     add: (waiting) => void queue.push(waiting),

@@ -12,7 +12,7 @@ import type { Packages } from '../packages/open-packages.ts'
 import { asIs } from './base/as-is.ts'
 import { longestMs } from '../../kit/time/longest-ms.ts'
 import { createManagedConnection, type ManagedConnection } from './connection/create-managed-connection.ts'
-import { createSecretHiding } from './hide-secrets.ts'
+import { createSecretHiding, type SecretHiding } from './hide-secrets.ts'
 import { importTool, type ImportedTool } from './base/import-tool.ts'
 import type { Login } from './login/create-login.ts'
 import type { Connection } from './connection/open-connection.ts'
@@ -120,7 +120,7 @@ export function openDirectConnection({
     onTools: async (raw) => {
       const isNews = offers.size > 0
       hasTools = raw.length > 0
-      offers = toOffers(server, raw)
+      offers = toOffers(server, raw, hiding)
       await onOpen()
       if (isNews) end.notify('notifications/tools/list_changed', {})
     },
@@ -170,13 +170,17 @@ function toInitialized({ client, era }: Connection, host: FeedHost): Initialized
 }
 
 /** The tools that the operator wants. */
-function toOffers(server: UpstreamServer, raw: readonly unknown[]): Map<string, Offered> {
+function toOffers(
+  server: UpstreamServer,
+  raw: readonly unknown[],
+  hiding: SecretHiding,
+): Map<string, Offered> {
   const offers = new Map<string, Offered>()
   for (const each of raw) {
     const tool = importTool(server.name, each)
     if ('message' in tool || offers.has(tool.name) || !isJsonObject(each)) continue
     if (!isWanted(server, tool.rawName)) continue
-    offers.set(tool.name, { name: tool.name, seen: tool.seen, said: each })
+    offers.set(tool.name, { name: tool.name, seen: tool.seen, said: hiding.said(each) })
   }
   return offers
 }

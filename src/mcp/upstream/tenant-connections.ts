@@ -67,7 +67,7 @@ export function createTenantConnections({
       login: logins.of(tenant),
       answer: (method, params, signal) => questions.answer(method, params, signal),
       onTools(raw) {
-        const sorted = sortTools(server, raw)
+        const sorted = sortTools(server, raw, (said) => host.redactJson(said))
         created.offers = new Map(sorted.tools.map(({ rawName, seen }) => [rawName, seen]))
         return onTools(tenant, sorted)
       },

@@ -4,6 +4,7 @@ import type { ObservedCalls } from '../../contract/observed.ts'
 import type { Session } from '../../contract/runtime.ts'
 import { Bag } from '../../kit/bag.ts'
 import { copyJson } from '../../kit/json/copy-json.ts'
+import { requireOptions } from '../../kit/json/find-wrong-kinds.ts'
 import { once } from '../../kit/time/once.ts'
 import { endAllObserved, endObserved } from '../call/end-observed.ts'
 import { describeAvailable } from '../call/describe-available.ts'
@@ -69,9 +70,9 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     get mode() {
       return seed.mode.current()
     },
-    tools({ shared = false, ...options } = {}) {
-      const tools = view.tools(options)
-      return shared ? tools : copyJson(tools)
+    tools(given = {}) {
+      const { shared = false, ...options } = requireOptions(given, 'session.tools')
+      return shared ? view.tools(options) : copyJson(view.tools(options))
     },
     available: () => describeAvailable(view.all(), calls.scope()),
     refresh() {

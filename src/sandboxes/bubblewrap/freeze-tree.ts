@@ -30,7 +30,7 @@ export async function freezeTree(first: number): Promise<(() => void) | undefine
 }
 
 /** Whether no thread of a process runs: it was stopped, or has ended. */
-function isStill(pid: number): boolean {
+export function isStill(pid: number): boolean {
   try {
     return readdirSync(`/proc/${pid}/task`).every((thread) => {
       const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'latin1')
@@ -42,7 +42,8 @@ function isStill(pid: number): boolean {
   }
 }
 
-function signal(pid: number, name: 'SIGSTOP' | 'SIGCONT'): void {
+/** To a process that has ended meanwhile it does nothing. */
+export function signal(pid: number, name: 'SIGSTOP' | 'SIGCONT'): void {
   try {
     process.kill(pid, name)
   } catch {

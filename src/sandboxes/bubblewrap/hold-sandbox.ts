@@ -1,11 +1,13 @@
 import type { Readable } from 'node:stream'
 import { withinMs } from '../../kit/time/within-ms.ts'
 import type { TreeHold } from '../programs/run-tree.ts'
+import { setTimeout as wait } from 'node:timers/promises'
 import { cpuMsOf } from '../programs/cpu-time.ts'
+import { childrenOf } from '../programs/launcher/children-of.ts'
 import { isGone } from '../programs/launcher/is-gone.ts'
 import { killNow } from '../programs/launcher/kill-now.ts'
 import type { Started } from '../programs/launcher/started.ts'
-import { freezeTree } from './freeze-tree.ts'
+import { freezeTree, isStill, signal } from './freeze-tree.ts'
 import { watchMemory, type MemoryWatch } from './watch-memory.ts'
 
 /** Hold of a running sandbox. */
@@ -17,8 +19,7 @@ export interface SandboxHold extends TreeHold {
   freeze(): Promise<(() => void) | undefined>
 }
 
-/** How long bwrap may take to say who the first process is, and all processes to be gone once that one was ended. */
-const introductionMs = 50
+/** How long bwrap may take to come to a stand, and all processes to be gone once the first one was ended. */
 const endingMs = 2_000
 
 /**
@@ -33,7 +34,6 @@ export function holdSandbox(
 ): SandboxHold {
   const { promise: ended, resolve } = Promise.withResolvers<void>()
   const { promise: begun, resolve: begin } = Promise.withResolvers<boolean>()
-  const { promise: introduced, resolve: introduce } = Promise.withResolvers<void>()
   let said = ''
   let memory: MemoryWatch | undefined
   let seenMs = 0
@@ -48,7 +48,6 @@ export function holdSandbox(
     memory = watchMemory(first, memoryBytes, (pids) => {
       if (metered) seenMs = Math.max(seenMs, cpuMsOf([first, ...pids]))
     })
-    introduce()
   })
   status?.on('error', () => status.destroy())
   onceClosed(status, () => {
@@ -72,15 +71,26 @@ export function holdSandbox(
     },
     async end() {
       if (exit()?.lost === false) return []
-      await withinMs(Promise.race([introduced, exited]), introductionMs)
-      const first = firstPid(said) ?? pid
+      const first = firstPid(said) ?? (await findFirst(pid, () => exit() !== undefined)) ?? pid
       if (metered) memory?.look()
       killNow(first)
+      signal(pid, 'SIGCONT')
       if (await withinMs(exited, endingMs)) return await endLost(first)
       killNow(pid)
       return [first]
     },
   }
+}
+
+/**
+ * The first process of a bwrap that has not said who that is. It stands still from then on, as it could start that one meanwhile, which would
+ * not end with it: that one dies with its parent only a while later.
+ */
+async function findFirst(pid: number, hasEnded: () => boolean): Promise<number | undefined> {
+  signal(pid, 'SIGSTOP')
+  for (const deadline = performance.now() + endingMs; !isStill(pid) && !hasEnded(); await wait(1))
+    if (performance.now() > deadline) break
+  return childrenOf(pid)[0]
 }
 
 /** A program that says nothing may have ended before anybody listens. */

@@ -47,6 +47,8 @@ export interface TreeHold {
 /** How long an ended program's output may stay silent before it counts as complete, and how long it is listened to at most. */
 const silenceMs = 50
 const maxDrainMs = 2000
+/** How long it may take to hear how a program ended that is gone. */
+const maxExitMs = 10_000
 
 /**
  * Runs a program and resolves when it and everything that it started is gone, or could not be ended (`survivors`). What it leaves
@@ -72,6 +74,8 @@ export async function runTree(request: TreeRequest): Promise<CommandOutcome> {
     .catch(fail)
   const ended = await life.ended
   const survivors = await tree.end()
+  // It is gone, and what started it tells how, sooner or later.
+  if (survivors.length === 0) await withinMs(started.exited, maxExitMs)
   const waitedMs = started.exit()?.cpuMs ?? 0
   request.onCpuMs?.(tree.cpuMs?.(waitedMs) ?? waitedMs)
   await drain(started, captures)

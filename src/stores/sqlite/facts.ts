@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Fact, FactChange, FactKind, Store } from '../../contract/store.ts'
+import { afterPromises } from '../../kit/time/after-promises.ts'
 import { changedFact } from '../refusals.ts'
 import type { Condition } from './condition.ts'
 import { createFactChanges } from './fact-changes.ts'
@@ -52,7 +53,7 @@ export function createFacts({ db, writes, condition }: FactsOptions): Facts {
       // What follows from one event asks once, over all of its promises. What is heard of another process is an event of its own.
       if (isFresh) return version
       isFresh = true
-      process.nextTick(() => (isFresh = false))
+      afterPromises(() => (isFresh = false))
       const now = dataVersion.get()?.['data_version']
       if (now === seen) return version
       version = log.version()

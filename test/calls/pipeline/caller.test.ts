@@ -69,7 +69,8 @@ test.each<[string, Partial<CallRequest>]>([
   ['approve', { approve: true as never }],
   ['elicit', { elicit: { action: 'accept' } as never }],
   ['onProgress', { onProgress: 'log' as never }],
-])('a call whose %s is not a function does not run (CALL-8)', async (option, options) => {
+  ['signal', { signal: 3 as never }],
+])('a call whose %s is of another kind does not run (CALL-8)', async (option, options) => {
   const session = (await openRuntime({ tools: [makeTool('a.b')] })).session()
   for (const result of [
     await session.call('a.b', {}, options),

@@ -35,10 +35,17 @@ const maxDescription = 10_000
 /** A definition larger than this serves no client. */
 const maxToolBytes = 256 * 1024
 
-/** One entry of a server's list of tools, or what is wrong with it. Whatever a client could use is kept. */
-export function importTool(server: string, raw: unknown): ImportedTool | FaultyTool {
+/**
+ * One entry of a server's list of tools, or what is wrong with it. Whatever a client could use is kept. `hide` takes secrets out of
+ * what is shown; the digest is of what the server said.
+ */
+export function importTool(
+  server: string,
+  raw: unknown,
+  hide: (said: JsonObject) => JsonObject = (said) => said,
+): ImportedTool | FaultyTool {
   try {
-    return readTool(server, raw)
+    return readTool(server, readJsonObject(raw), hide)
   } catch (error) {
     if (error instanceof RangeError)
       return { tool: toSourceName(server), message: 'One of its tools is nested too deeply.' }
@@ -53,9 +60,12 @@ export interface FaultyTool {
   readonly message: string
 }
 
-function readTool(server: string, raw: unknown): ImportedTool | FaultyTool {
-  const entry = readJsonObject(raw)
-  const { name: rawName, title, description, annotations, inputSchema, outputSchema, ...more } = entry
+function readTool(
+  server: string,
+  entry: JsonObject,
+  hide: (said: JsonObject) => JsonObject,
+): ImportedTool | FaultyTool {
+  const rawName = entry['name']
   if (typeof rawName !== 'string')
     return {
       tool: toSourceName(server),
@@ -64,12 +74,11 @@ function readTool(server: string, raw: unknown): ImportedTool | FaultyTool {
   const name = toToolName(server, rawName)
   const fault = findFault(rawName, entry)
   if (fault !== undefined) return { tool: name, message: fault }
+  const { name: _, title, description, annotations, inputSchema, outputSchema, ...more } = hide(entry)
   const hints = isPlainObject(annotations) ? annotations : {}
   const { kept, rest } = sortHints(hints)
   const shown = firstText(title, hints['title'], rawName, name)
-  const seen = digest(
-    canonicalJson(clean({ rawName, title, description, annotations, inputSchema, outputSchema })),
-  )
+  const seen = digestOf(rawName, entry)
   // Ours last: a server that could name them itself could hide that its tool changed.
   const facts = { ...more, ...clean({ title: hints['title'] }), server, name: rawName, seen }
   return {
@@ -100,6 +109,13 @@ export function recallTool(definition: ToolDefinition): ImportedTool | undefined
     seen,
     fields: { title, description, annotations, inputSchema, outputSchema, metadata },
   }
+}
+
+function digestOf(
+  rawName: string,
+  { title, description, annotations, inputSchema, outputSchema }: JsonObject,
+): string {
+  return digest(canonicalJson(clean({ rawName, title, description, annotations, inputSchema, outputSchema })))
 }
 
 function findFault(name: string, raw: JsonObject): string | undefined {

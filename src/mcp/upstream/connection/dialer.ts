@@ -71,17 +71,32 @@ export function createDialer(options: DialerOptions, { current, onTrouble, signa
   let log = createServerLog(redact)
   let era: Era | undefined
   let relisting: NodeJS.Timeout | undefined
+  /** How many lists are under way. */
+  let listing = 0
+  /** Whether the server reported that its tools changed while it was asked for them: what it answers may be older. */
+  let isStale = false
   signal.addEventListener('abort', () => clearTimeout(relisting), { once: true })
 
   const list = async (connection: Connection): Promise<void> => {
     const wanted = { method: 'tools/list', field: 'tools', most: maxTools, timeoutMs: listMs }
-    const raw = await listAll(connection, wanted)
-    if (raw.length >= maxTools)
-      host.report(source, `It has ${maxTools} tools or more; those after them are left out.`)
-    await options.onTools(raw)
+    listing++
+    try {
+      const raw = await listAll(connection, wanted)
+      if (raw.length >= maxTools)
+        host.report(source, `It has ${maxTools} tools or more; those after them are left out.`)
+      await options.onTools(raw)
+    } finally {
+      if (--listing === 0 && isStale) listSoon()
+    }
+  }
+  const listSoon = (): void => {
+    isStale = false
+    relisting ??= setTimeout(() => void listAgain(), relistMs).unref()
   }
   const listAgain = async (): Promise<void> => {
     relisting = undefined
+    // One list at a time, so that an old one does not come after a new one.
+    if (listing > 0) return void (isStale = true)
     const connection = current()
     if (connection === undefined) return
     await list(connection).catch((error: unknown) =>
@@ -96,7 +111,7 @@ export function createDialer(options: DialerOptions, { current, onTrouble, signa
         timeoutMs: server.connectMs ?? connectMs,
         onTrouble,
         signal,
-        onListChanged: () => void (relisting ??= setTimeout(() => void listAgain(), relistMs).unref()),
+        onListChanged: listSoon,
         newLog: () => (log = createServerLog(redact)),
       })
       try {

@@ -74,12 +74,14 @@ export interface ConnectionOptions {
 
 /** The last revision in which hands are shaken. */
 const shaking = '2025-11-25'
+/** The first in which they are not. */
+const unshaken = '2026-07-28'
 /** How long a server of a program may be silent before it counts as one that shakes hands. */
 const probeMs = 3_000
 
 /**
  * Connects to a server in whichever era it speaks. Some programs end when they are asked something before the handshake: these are
- * started again, and shake hands. Rejects with why it could not be.
+ * started again, and shake hands. One that was slow to say that it shakes none is started again too. Rejects with why it could not be.
  */
 export async function openConnection(options: ConnectionOptions): Promise<Connection> {
   const { protocol } = options.server
@@ -87,11 +89,17 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
   if (options.era === 'legacy') return connect(options, 'legacy')
   if (options.end?.era === 'legacy' && options.era === undefined) return connectLike(options)
   if (options.server.transport.kind === 'http') return connect(options, 'auto')
+  let isLate = false
   try {
-    return await connect(options, 'auto')
+    return await connect({ ...options, onLate: () => (isLate = true) }, 'auto')
   } catch (error) {
-    if (options.signal.aborted || !wasLost(error)) throw error
-    return connect(options, 'legacy')
+    if (options.signal.aborted) throw error
+    if (wasLost(error)) return connect(options, 'legacy')
+    if (!isLate) throw error
+    // It shakes no hands, and was only slow to say so.
+    return connect(options, { pin: unshaken }).catch(() => {
+      throw error
+    })
   }
 }
 
@@ -105,9 +113,14 @@ async function connectLike(options: ConnectionOptions): Promise<Connection> {
   }
 }
 
+interface Hearing {
+  /** Told when a server says which era it speaks, after it counted as one that shakes hands. */
+  readonly onLate?: () => void
+}
+
 type Mode = 'legacy' | 'auto' | { readonly pin: string }
 
-async function connect(options: ConnectionOptions, mode: Mode): Promise<Connection> {
+async function connect(options: ConnectionOptions & Hearing, mode: Mode): Promise<Connection> {
   const { timeoutMs, signal, end } = options
   const log = options.newLog()
   const program = await beginProgram(options, log)
@@ -116,13 +129,15 @@ async function connect(options: ConnectionOptions, mode: Mode): Promise<Connecti
   const { transport, release } = program ?? openWeb(options, { sdk, plain })
   const ending = new AbortController()
   let isOpen = false
+  // What is silent is not taken for one that shakes hands.
+  const isPatient = program === undefined || mode !== 'auto'
   const settings: ClientOptions = {
     capabilities: end === undefined ? toOffer(options.server) : toServe(end.capabilities),
-    versionNegotiation: { mode, probe: { timeoutMs: Math.min(probeMs, timeoutMs) } },
+    versionNegotiation: { mode, probe: { timeoutMs: isPatient ? timeoutMs : Math.min(probeMs, timeoutMs) } },
   }
   const client = new sdk.Client({ name: 'handrail', title: 'Handrail', version: '1.0.0' }, settings)
   client.onerror = (error) => {
-    if (isLateProbe.test(error.message)) return
+    if (isLateProbe.test(error.message)) return options.onLate?.()
     log.add(`${error.message}\n`)
     if (isOpen) options.onTrouble?.()
   }

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../contract/base/json.ts'
 import type { UpstreamServer } from '../../../contract/mcp/upstream.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { findIdlePatterns, type IdlePattern } from '../base/idle-patterns.ts'
@@ -17,12 +18,16 @@ export interface SortedTools {
   readonly recalled?: boolean
 }
 
-/** The tools that the operator wants, and what is none. Of two with one name the first is taken. */
-export function sortTools(server: UpstreamServer, raw: readonly unknown[]): SortedTools {
+/** The tools that the operator wants, as `hide` lets them be shown, and what is none. Of two with one name the first is taken. */
+export function sortTools(
+  server: UpstreamServer,
+  raw: readonly unknown[],
+  hide: (said: JsonObject) => JsonObject,
+): SortedTools {
   const tools = new Map<string, ImportedTool>()
   const faulty: FaultyTool[] = []
   for (const each of raw) {
-    const imported = checkHeaders(server, importTool(server.name, each))
+    const imported = checkHeaders(server, importTool(server.name, each, hide))
     if ('message' in imported) faulty.push(imported)
     else if (tools.has(imported.name))
       faulty.push({

@@ -22,7 +22,7 @@ export function takeInput(request: CallRequest): unknown {
     findUnknown('origin', origin, origins) ??
     findUnknown('presentation', presentation, presentations) ??
     findNoModel(model) ??
-    findNoFunction(request)
+    findOtherKind(request)
   if (issue !== undefined) return issue
   if (typeof input !== 'object' || input === null) return input
   const copied = toJson(input)
@@ -101,15 +101,22 @@ function findNoModel(model: unknown): MalformedCall | undefined {
   )
 }
 
-/** A call that says whom it asks, and does not say it, asks no one in their place. */
-function findNoFunction(request: CallRequest): MalformedCall | undefined {
-  for (const option of ['approve', 'elicit', 'onProgress'] as const) {
-    if (request[option] === undefined || typeof request[option] === 'function') continue
-    return new MalformedCall(
-      callError('SCHEMA.VALIDATION_FAILED', 'invalid_call', {
-        message: `The option "${option}" of the call is not a function. Nothing was done.`,
-      }),
-    )
-  }
-  return undefined
+/** A call that names who is asked or what aborts it, in a way that does neither, would run without them. */
+function findOtherKind(request: CallRequest): MalformedCall | undefined {
+  for (const option of ['approve', 'elicit', 'onProgress'] as const)
+    if (request[option] !== undefined && typeof request[option] !== 'function')
+      return otherKind(option, 'a function')
+  const { signal } = request
+  // One of another realm is one too.
+  return signal === undefined || typeof Object(signal).aborted === 'boolean'
+    ? undefined
+    : otherKind('signal', 'an AbortSignal')
+}
+
+function otherKind(option: string, kind: string): MalformedCall {
+  return new MalformedCall(
+    callError('SCHEMA.VALIDATION_FAILED', 'invalid_call', {
+      message: `The option "${option}" of the call is not ${kind}. Nothing was done.`,
+    }),
+  )
 }

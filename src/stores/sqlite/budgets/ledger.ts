@@ -45,6 +45,8 @@ export function createLedger({ db, writers, writes, own }: LedgerOptions): Ledge
     "SELECT count(*) AS findings FROM records WHERE call = ? AND tenant = ? AND kind <> 'end' AND kind = 'note' " +
       `AND json_extract(${recordText}, '$.event') = 'outcome_resolved'`,
   )
+  /** Of the record that is written right now. */
+  const hash = Buffer.alloc(32)
   const nextPosition = db.prepare('SELECT coalesce(max(position), 0) + 1 AS next FROM records')
 
   const refuseStrayEnd = ({ record, call }: PreparedEntry): void => {
@@ -72,7 +74,7 @@ export function createLedger({ db, writers, writes, own }: LedgerOptions): Ledge
       const linked = linkText(head.hash, entry.text)
       head.hash = linked.hash
       if (body === null && hasBody(record)) head.bodiless += 1
-      const hash = Buffer.from(head.hash, 'hex')
+      hash.write(head.hash, 'hex')
       const { lastInsertRowid } = insert.run(record.tenant, head.sequence, linked.text, hash, body)
       // A begin of another store, which is imported, ends there.
       if (record.kind === 'begin' && record.writer === own) begun.set(call, Number(lastInsertRowid))
