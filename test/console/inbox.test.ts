@@ -248,12 +248,17 @@ test('notices and the sound are off until they are turned on, say no more than w
       await expect.poll(() => each.getAttribute('aria-pressed')).toBe(String(isOn))
     }
   }
+  // Nothing is told of what comes while the inbox is still there.
+  const goLive = async () => {
+    await page.getByRole('link', { name: 'Live', exact: true }).click()
+    await page.getByRole('heading', { name: 'Live' }).waitFor()
+  }
   await turn(true)
   await expect.poll(told).toEqual(['tone', 'tone'])
   await page.reload()
   await page.getByRole('button', { name: 'Notify me', pressed: true }).waitFor()
   await page.getByRole('button', { name: 'Play a sound', pressed: true }).waitFor()
-  await page.getByRole('link', { name: 'Live', exact: true }).click()
+  await goLive()
   await askAll(['2', '3'])
   await expect.poll(countTold).toBe(2)
   expect((await notices()).at(-1)).toEqual([
@@ -263,11 +268,11 @@ test('notices and the sound are off until they are turned on, say no more than w
   expect(await told()).toContain('tone')
   await inbox.click()
   await turn(false)
-  await page.getByRole('link', { name: 'Live', exact: true }).click()
+  await goLive()
   await askAll(['4'])
   await page.getByRole('link', { name: /^Inbox ?4$/ }).click()
   await turn(true)
-  await page.getByRole('link', { name: 'Live', exact: true }).click()
+  await goLive()
   await askAll(['5'])
   await expect.poll(countTold).toBe(3)
   expect((await notices()).at(-1)).toEqual(['5 waiting: Handrail', 'shop.refund for ann'])

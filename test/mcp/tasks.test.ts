@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setImmediate, setTimeout as delay } from 'node:timers/promises'
 import type { Client, ElicitResult, StandardSchemaV1 } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -326,10 +326,11 @@ describe('2026-07-28', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
     const early = client.send('tools/call', call({ wait: true }), gone.signal)
-    await expect.poll(() => runtime.started).toEqual(['demo.slow'])
+    while (runtime.started.length === 0) await setImmediate()
     gone.abort()
     await expect(early).rejects.toThrow()
-    await expect.poll(() => outcomesOf(runtime)).toEqual(['aborted'])
+    while (runtime.ended.length === 0) await setImmediate()
+    expect(outcomesOf(runtime)).toEqual(['aborted'])
     vi.useRealTimers()
     const { taskId } = await client.ask('tools/call', call())
     await reach(client, taskId, 'completed')

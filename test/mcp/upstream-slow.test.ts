@@ -51,14 +51,20 @@ const results = {
   'tools/call': { content: [{ type: 'text', text: 'done' }], resultType: 'complete' },
 }
 const answer = ({ id, method }) => {
-  if (!existsSync(may)) return setTimeout(answer, 10, { id, method })
   const found = results[method]
   const said = found ? { result: found } : { error: { code: -32601, message: 'unknown' } }
   if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, ...said }))
 }
+const heard = []
+const answerAll = () => {
+  if (!existsSync(may)) return
+  for (const each of heard.splice(0)) answer(each)
+}
+setInterval(answerAll, 10).unref()
 createInterface({ input: process.stdin }).on('line', (line) => {
   writeFileSync(asked, '')
-  answer(JSON.parse(line))
+  heard.push(JSON.parse(line))
+  answerAll()
 })
 `
 

@@ -103,8 +103,6 @@ async function startBrowser(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
-      // Else it starts processes for pages that may come.
-      '--renderer-process-limit=1',
     ],
   })
   browser.on('disconnected', () => (running = undefined))

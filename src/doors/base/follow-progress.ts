@@ -49,19 +49,21 @@ function createFollower<End, Shown>(call: FollowedCall<End, Shown>): AsyncIterat
     showEnd = show
     tell()
   }
+  const fail = (error: unknown): void =>
+    end(() => {
+      throw error
+    })
   const start = (): void => {
     isStarted = true
-    const running = call.run((update) => {
-      latest = update
-      tell()
-    })
-    running.then(
-      (ended) => end(() => call.showEnd(ended)),
-      (error: unknown) =>
-        end(() => {
-          throw error
-        }),
-    )
+    try {
+      const running = call.run((update) => {
+        latest = update
+        tell()
+      })
+      running.then((ended) => end(() => call.showEnd(ended)), fail)
+    } catch (error) {
+      fail(error)
+    }
   }
   return {
     next: () =>

@@ -14,7 +14,7 @@ import { startThread } from '../../kit/start-thread.ts'
 const mostIdle = 2
 
 /** Milliseconds that a thread has to end a program that computed for too long by itself, before it is ended with it. */
-const graceMs = 500
+const graceMs = 2_000
 
 /** What a thread may take beside the memory of its programs. */
 const heapMegabytes = 128

@@ -86,7 +86,7 @@ const lines = [
   'rm link; ln -s b link; ln -s /etc out',
   'chmod 755 a; chmod 700 deep; mkdir closed; echo k > closed/k; chmod 500 closed',
   'touch -d "2001-01-01" a; : > b; cp a b2; ln a hard',
-  'for i in $(seq 300); do mkdir -p many/$((i % 7)); echo $i > many/$((i % 7))/$i; done',
+  'mkdir -p many/0 many/1 many/2; for i in $(seq 300); do echo $i > many/$((i % 3))/$i; done',
   'rm -rf ./*; echo only > one',
   'mkdir "a b"; printf x > "$(printf "new\\nline")"; printf y > "a b/ü"',
 ]
