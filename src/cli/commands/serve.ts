@@ -159,11 +159,14 @@ async function serveOne(options: PassthroughStdioOptions): Promise<StdioServer> 
   return servePassthroughStdio(options)
 }
 
+const manyTools = 1_000
+
 /** What the first clients would wait for. */
 async function prepareFirstLists(served: ServedRuntime): Promise<void> {
   const { prepareList } = await import('../../mcp/server/methods/prepare-list.ts')
   await prepareList(served)
-  collectGarbage()
+  // With fewer tools, a start leaves too little behind for the time that this takes.
+  if (served.runtime.registry.size >= manyTools) collectGarbage()
 }
 
 async function serveOverHttp(
