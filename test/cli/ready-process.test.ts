@@ -220,7 +220,7 @@ test.skipIf(!mayMount)(
     until grep -q 'Ctrl-C stops' '${place.user}/served'; do sleep 0.1; done
     set -- '${process.execPath}' '${program}' ${read.join(' ')}
     "$@" < /dev/null
-    chroot '${root}' sh -c 'cd "$0"; exec "$@"' '${place.project}' "$@" < /dev/null
+    PATH="$PATH:/usr/sbin:/sbin" chroot '${root}' sh -c 'cd "$0"; exec "$@"' '${place.project}' "$@" < /dev/null
     kill $server; wait $server`
     const { stdout, stderr } = await startProgram(place, ['-m', 'sh', '-c', script], { command: 'unshare' })
       .ended
