@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { collectGarbage } from './heap.ts'
 
-test('what nobody holds is collected, and contexts that are made later cannot ask for that', async () => {
+test('what nothing holds is collected, and contexts that are made later cannot ask for that', async () => {
   const left = new WeakRef({})
   // Until then the event itself holds it.
   await setImmediate()

@@ -86,7 +86,7 @@ const lines = [
   'rm link; ln -s b link; ln -s /etc out',
   'chmod 755 a; chmod 700 deep; mkdir closed; echo k > closed/k; chmod 500 closed',
   'touch -d "2001-01-01" a; : > b; cp a b2; ln a hard',
-  'mkdir -p many/0 many/1 many/2; for i in $(seq 300); do echo $i > many/$((i % 3))/$i; done',
+  'mkdir -p many/0 many/1 many/2 many/3 many/4 many/5 many/6; for i in $(seq 300); do echo $i > many/$((i % 7))/$i; done',
   'rm -rf ./*; echo only > one',
   'mkdir "a b"; printf x > "$(printf "new\\nline")"; printf y > "a b/ü"',
 ]
