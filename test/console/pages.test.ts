@@ -119,6 +119,8 @@ function handOf(page: Page, hand: 'mouse' | 'keyboard') {
       presses++
       if (hand === 'mouse') return target.click()
       await target.waitFor()
+      // Tab passes what cannot be pressed yet.
+      await expect.poll(() => target.isEnabled()).toBe(true)
       const reached = target.and(page.locator(':focus'))
       for (let tabs = 0; tabs < 60 && (await reached.count()) === 0; tabs++) await page.keyboard.press('Tab')
       expect([String(name), await reached.count()]).toEqual([String(name), 1])
