@@ -163,10 +163,10 @@ test('a path or host that a plan spells in another way is what a rule says of it
     permission: 'readonly',
     sideEffect: 'network',
     capabilities: { fs: { read: ['*'] }, net: { hosts: ['*'] } },
-    rawInput: { type: 'object', properties: { path: { type: 'string' }, host: { type: 'string' } } },
-    plan({ path, host }) {
-      if (path !== undefined) return { operations: [{ kind: 'fs.read', path: `${project}/${String(path)}` }] }
-      return { operations: [{ kind: 'net', host: String(host), url: `https://${String(host)}/` }] }
+    input: { type: 'object', properties: { path: { type: 'string' }, host: { type: 'string' } } },
+    plan({ path, host = '' }) {
+      if (path !== undefined) return { operations: [{ kind: 'fs.read', path: `${project}/${path}` }] }
+      return { operations: [{ kind: 'net', host, url: `https://${host}/` }] }
     },
     run: () => 'ran',
   })
@@ -213,8 +213,8 @@ test('what is no plan can be judged by nobody, so nothing runs, and a preflight 
     name: 'demo.odd',
     description: 'Plans what is none.',
     permission: 'readonly',
-    rawInput: { type: 'object', properties: { which: { type: 'string' } } },
-    plan: ({ which }) => plans[String(which)] as never,
+    input: { type: 'object', properties: { which: { type: 'string' } } },
+    plan: ({ which }) => plans[which ?? ''] as never,
     run: (input) => ran.push(input),
   })
   const session = (await openRuntime({ tools: [odd], policy: allowAll })).session()
