@@ -1,7 +1,6 @@
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { Plan, PlanContext } from '../../contract/tool/plan.ts'
 import type { PermitHost, Sandbox } from '../../contract/services/sandbox.ts'
-import { copyJson } from '../../kit/json/copy-json.ts'
 import { showDuration } from '../../kit/time/show-duration.ts'
 import { openSchedules } from '../planning/open-schedules.ts'
 import { lookAtPlanMode } from '../planning/open-plan-mode.ts'
@@ -11,6 +10,7 @@ import { boundFiles, boundSearch } from './bound-effects.ts'
 import type { Authorised } from '../state/call-state.ts'
 import type { CallScope } from '../state/scope.ts'
 import { lookAtParts } from '../planning/look-at-parts.ts'
+import { toOwnPlan } from './own-plan.ts'
 import { createRunWatch } from './run-watch.ts'
 
 /**
@@ -24,7 +24,8 @@ export async function planInTime(authorised: Authorised, scope: CallScope): Prom
   if (watch.ended === undefined) {
     const planning = Promise.resolve(tool.plan?.(authorised.decoded, toPlanContext(authorised, scope)))
     const first = await watch.firstOf(planning, timeoutMs)
-    if (first !== 'ended') return first.value === undefined ? nothingPlanned : toOwn(first.value)
+    if (first !== 'ended')
+      return first.value === undefined ? nothingPlanned : toOwnPlan(first.value, definition.name)
   }
   if (watch.ended === 'timeout') {
     throw new ToolFailure({
@@ -34,14 +35,6 @@ export async function planInTime(authorised: Authorised, scope: CallScope): Prom
     })
   }
   throw new ToolFailure(abortedEarly(definition.name, watch.ended, 'before it ran'))
-}
-
-/** What was judged and shown is what the call stands on, whatever the tool does to its own. What is for its run is its own matter. */
-function toOwn(plan: Plan): Plan {
-  const { operations, preview } = plan
-  const own: Plan = { ...plan, operations: copyJson(operations) }
-  if (preview !== undefined) own.preview = { ...preview }
-  return own
 }
 
 /** Of a tool that plans nothing. */
