@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { handrail, jsonOf, makePlace, type Place } from '../support/command-line.ts'
@@ -72,6 +72,10 @@ test.each<[string, string, unknown, string, string]>([
     'code.read_file: read-only',
   ],
   ['reads what a rule denies', 'Read', { file_path: 'vault/key' }, 'deny', 'no-secrets'],
+  ['reads it with white space around', 'Read', { file_path: ' vault/key ' }, 'deny', 'no-secrets'],
+  ['reads in its home folder', 'Read', { file_path: '~/a.txt' }, 'deny', 'outside the directories'],
+  ['writes there', 'Write', { file_path: '~/docs/a.md', content: 'a' }, 'deny', 'outside the directories'],
+  ['searches there', 'Grep', { pattern: 'one', path: '~' }, 'deny', 'outside the directories'],
   [
     'writes what a rule allows',
     'Write',
@@ -103,6 +107,9 @@ test.each<[string, string, unknown, string, string]>([
   ['searches', 'Grep', { pattern: 'one', output_mode: 'content', '-n': true }, 'allow', 'code.search'],
   ['finds files elsewhere', 'Glob', { pattern: '/etc/**' }, 'deny', '/etc'],
   ['finds files above', 'Glob', { pattern: '../../*' }, 'deny', 'outside'],
+  ['finds files above what it finds', 'Glob', { pattern: '*/../../*' }, 'deny', 'outside'],
+  ['finds files above, in braces', 'Glob', { pattern: '{..,docs}/*.{md,ts}' }, 'deny', 'outside'],
+  ['finds files by a name with dots', 'Glob', { pattern: '[...slug]/*.{md,ts}' }, 'allow', 'code.glob'],
   ['finds what a rule denies', 'Glob', { pattern: '*', path: 'vault' }, 'deny', 'no-secrets'],
   ['calls the path by a name that is new', 'Read', { target: 'a.txt' }, 'ask', 'agent.Read'],
   [
@@ -129,6 +136,23 @@ test.each<[string, string, unknown, string, string]>([
   const [decided, why] = await decide(place, [tool, input])
   expect(decided).toBe(effect)
   expect(why).toContain(reason)
+})
+
+test('a hard link of a file that a rule denies is not read by an agent either (FS-26)', async () => {
+  const place = makeProject()
+  linkSync(join(place.project, 'vault/key'), join(place.project, 'b.txt'))
+  const own = await handrail(place, ['call', 'code.read_file', 'path=b.txt'])
+  for (const [decided, why] of [
+    ['deny', own.stderr],
+    await decide(place, ['Read', { file_path: 'b.txt' }]),
+    await decide(place, ['Grep', { pattern: 'x', path: 'b.txt' }]),
+    await decide(place, ['Write', { file_path: 'b.txt', content: 'y' }]),
+  ]) {
+    expect(decided).toBe('deny')
+    expect(why).toContain('another name (a hard link)')
+  }
+  const [kept = {}] = await listCalls(place)
+  expect(kept).toMatchObject({ outcome: 'denied', reason: 'sensitive_path' })
 })
 
 test('each agent is answered in its own words', async () => {

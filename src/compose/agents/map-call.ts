@@ -1,3 +1,4 @@
+import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import type { JsonObject } from '../../contract/base/json.ts'
 import { toToolName } from '../../mcp/upstream/base/tool-names.ts'
@@ -26,7 +27,7 @@ export function mapCall(agent: NativeAgent, message: ToolMessage, base: string):
   const otherwise: MappedCall = { tool: name, input, own: { harmless } }
   const mapped = server === undefined && !harmless ? findCalls(agent, message) : undefined
   if (mapped === undefined) return { calls: [otherwise], otherwise, harmless }
-  const calls = mapped.map((call) => ({ ...call, input: withWholePaths(call.input, base) }))
+  const calls = mapped.flatMap((call) => withWholePaths(call, base))
   const escalates = (agent.escalates ?? []).some((field) => Boolean(fieldOf(input, field)))
   return { calls: escalates ? [otherwise, ...calls] : calls, otherwise, harmless }
 }
@@ -64,9 +65,11 @@ function withFolder(picked: JsonObject): JsonObject {
   const { path = '.', pattern } = picked
   if (typeof path !== 'string') return picked
   const leadsOut =
-    typeof pattern === 'string' && (isAbsolute(pattern) || pattern.split(/[\\/]/).includes('..'))
+    typeof pattern === 'string' && (isAbsolute(pattern) || /(?:^|[\\/{,])\.\.(?:[\\/},]|$)/.test(pattern))
   if (!leadsOut) return { ...picked, path }
   const start = pattern.slice(0, pattern.search(/[*?[{]|$/))
+  // How far up it leads depends on what it finds.
+  if (pattern.slice(start.length).includes('..')) return { ...picked, path: '/', pattern: '*' }
   const folder = start.slice(0, Math.max(start.lastIndexOf('/'), 0))
   return { ...picked, path: isAbsolute(pattern) ? folder || '/' : join(path, folder), pattern: '*' }
 }
@@ -74,12 +77,30 @@ function withFolder(picked: JsonObject): JsonObject {
 /** Fields of Handrail's tools that are paths. */
 const pathFields = ['path', 'file_path', 'notebook_path', 'from', 'to'] as const
 
-/** Agents start relative paths from their current folder, Handrail from the project. */
-function withWholePaths(input: JsonObject, base: string): JsonObject {
-  const whole = { ...input }
+/**
+ * With absolute paths, which start from the folder that the agent is in. An agent may take a `~` for the home folder, and white space around a path for
+ * none: what it may mean has to be let through as well as what it says.
+ */
+function withWholePaths(call: MappedCall, base: string): MappedCall[] {
+  const said = withPaths(call, (path) => toWhole(path, base))
+  const meant = withPaths(call, (path) => toWhole(expandPath(path), base))
+  return pathFields.every((field) => said.input[field] === meant.input[field]) ? [said] : [said, meant]
+}
+
+function withPaths(call: MappedCall, toPath: (path: string) => string): MappedCall {
+  const input = { ...call.input }
   for (const field of pathFields) {
     const path = input[field]
-    if (typeof path === 'string' && path !== '' && !isAbsolute(path)) whole[field] = resolve(base, path)
+    if (typeof path === 'string' && path !== '') input[field] = toPath(path)
   }
-  return whole
+  return { ...call, input }
+}
+
+function toWhole(path: string, base: string): string {
+  return isAbsolute(path) ? path : resolve(base, path)
+}
+
+function expandPath(path: string): string {
+  const trimmed = path.trim()
+  return /^~(?:\/|$)/.test(trimmed) ? join(homedir(), trimmed.slice(1)) : trimmed
 }
