@@ -282,6 +282,27 @@ test('a patch is decided file by file, and one denied file denies all', async ()
   ])
 })
 
+test('what an agent may take for the path or patch of a call has to be let through as well', async () => {
+  const place = makeProject()
+  const gemini = {
+    session_id: 'g',
+    cwd: place.project,
+    hook_event_name: 'BeforeTool',
+    tool_name: 'read_file',
+  }
+  const two = { file_path: 'a.txt', absolute_path: join(place.project, 'vault/key') }
+  expect(await hook(place, 'gemini-cli', { ...gemini, tool_input: two })).toMatchObject({ decision: 'deny' })
+  const same = { file_path: 'a.txt', absolute_path: 'a.txt' }
+  expect(await hook(place, 'gemini-cli', { ...gemini, tool_input: same })).toMatchObject({
+    decision: 'allow',
+  })
+  const patch = (name: string) => `*** Begin Patch\n*** Add File: ${name}\n+text\n*** End Patch`
+  const patches = { command: patch('docs/new.md'), input: patch('vault/new') }
+  const message = { ...claude(place, ['apply_patch', patches]), tool_use_id: 'p' }
+  const answer = await hook(place, 'codex', message)
+  expect(answer).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } })
+})
+
 test.each<[string, unknown]>([
   ['nothing', ''],
   ['half a message', '{"session_id":"x"'],

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../contract/base/json.ts'
 import { toToolName } from '../../mcp/upstream/base/tool-names.ts'
 import { toSegment } from '../../kit/names/name-segment.ts'
 import type { DecidedAs, MappedCall, NativeAgent, ToolMessage } from './native-agent.ts'
-import { fieldOf } from './read-fields.ts'
+import { fieldOf, valuesOf } from './read-fields.ts'
 
 /** What a call of an agent is decided as. */
 export interface DecidedCall {
@@ -36,19 +36,20 @@ function findCalls(agent: NativeAgent, { tool, input }: ToolMessage): readonly M
   const known = Object.hasOwn(agent.tools, tool) ? agent.tools[tool] : undefined
   if (known === undefined) return undefined
   if (typeof known === 'function') return known(input)?.map(fromItsFolder)
-  const picked = pick(input, known)
   const [first = ''] = Object.keys(known.fields)
   // Without what the tool is about, nothing is known of the call: an agent may call the field by another name by now.
-  if (!Object.hasOwn(picked, first) && known.tool !== 'LS') return undefined
-  return [fromItsFolder({ tool: known.tool, input: picked })]
+  const readings = pick(input, known).filter((picked) => Object.hasOwn(picked, first) || known.tool === 'LS')
+  if (readings.length === 0) return undefined
+  return readings.map((picked) => fromItsFolder({ tool: known.tool, input: picked }))
 }
 
-/** What decides; the rest of the input only says how the result is shown. */
-function pick(input: JsonObject, { fields }: DecidedAs): JsonObject {
-  const picked: JsonObject = {}
+/** What decides; the rest of the input only says how the result is shown. One for each value, if a field has several under its names. */
+function pick(input: JsonObject, { fields }: DecidedAs): JsonObject[] {
+  let picked: JsonObject[] = [{}]
   for (const [field, names] of Object.entries(fields)) {
-    const value = fieldOf(input, ...names)
-    if (value !== undefined && value !== null) picked[field] = value
+    const values = valuesOf(input, names)
+    if (values.length > 0)
+      picked = picked.flatMap((each) => values.map((value) => ({ ...each, [field]: value })))
   }
   return picked
 }
