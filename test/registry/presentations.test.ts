@@ -1,4 +1,4 @@
-import { codeTools, createRuntime, resultText } from 'handrail'
+import { codeTools, createRuntime, defineTool, resultText } from 'handrail'
 import type { CompatiblePresentation } from 'handrail/tools'
 import { expect, test } from 'vitest'
 import { makeSource, makeTool } from '../support/make-tool.ts'
@@ -160,4 +160,25 @@ test('an alias is checked as a presentation is (NAME-6)', async () => {
   await expect(openRuntime({ tools: [tool] })).rejects.toMatchObject({
     issues: [{ pointer: '/my.reader/compatible/aliases/0/name', code: 'invalid_name' }],
   })
+})
+
+test('an input that a presentation maps to no object, such as one that it waits for, runs nothing', async () => {
+  const ran: unknown[] = []
+  const waiting = defineTool({
+    name: 'demo.waiting',
+    description: 'Takes a text.',
+    permission: 'readonly',
+    input: { type: 'object', properties: { text: { type: 'string' } } },
+    run: (input) => ran.push(input),
+  })
+  const toCanonical = async () => ({ text: 'later' })
+  const compatible = {
+    name: 'Wait',
+    inputSchema: { type: 'object' as const },
+    toCanonical: toCanonical as never,
+  }
+  const runtime = await openRuntime({ tools: [{ ...waiting, compatible }] })
+  const result = await runtime.session().call('Wait', {}, { presentation: 'compatible' })
+  expect(result.error).toMatchObject({ reason: 'invalid_input' })
+  expect(ran).toEqual([])
 })

@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import {
+  artifactTools,
   defineTool,
   resultText,
   SetupError,
@@ -357,4 +358,29 @@ test('an obligation that could never do anything stops the start (OUT-3)', async
   )
   await expect(started).rejects.toThrow(SetupError)
   await expect(started).rejects.toMatchObject({ issues: [{ pointer: '/policy/obligations/0/patterns/0' }] })
+})
+
+test('what the policy obliges to hide by now is read of no artifact that was kept before (OUT-3)', async () => {
+  const text = `${'a'.repeat(59_995)}${number}${'b'.repeat(100_000)}`
+  const tool = giving(() => text)
+  const runtime = await openRuntime({ tools: [tool, artifactTools()] })
+  const session = runtime.session()
+  const { artifacts, callId } = await session.call('people.find')
+  const uri = `handrail://artifact/${callId}/${artifacts[0]?.digest}`
+  const readAt = (offset: number) => session.call('artifact.read', { uri, offset, length: 20_000 })
+  expect(resultText(await readAt(50_000))).toContain(number)
+  await runtime.reload({
+    policy: { obligations: [{ id: 'ssn', action: 'redact', tools: ['people.*'], patterns }] },
+  })
+  // The number stands on both sides of 60,000.
+  for (const offset of [50_000, 40_000, 60_000]) {
+    const { error, content } = await readAt(offset)
+    expect(error).toMatchObject({ code: 'POLICY.DENY_TOOL', reason: 'obligation_failed' })
+    expect(JSON.stringify(content)).not.toMatch(/a{10}|b{10}/)
+  }
+  for (const offset of [0, 70_000]) expect((await readAt(offset)).ok).toBe(true)
+  const anew = await session.call('people.find')
+  const given = `handrail://artifact/${anew.callId}/${anew.artifacts[0]?.digest}`
+  const read = await session.call('artifact.read', { uri: given, offset: 59_990, length: 30 })
+  expect(resultText(read)).toContain('aaaaa[redacted]bbb')
 })

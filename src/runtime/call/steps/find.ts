@@ -68,7 +68,8 @@ export function find(called: Called, scope: CallScope): Found | Halted {
   }
   if (!isPlainObject(shaped.value)) return advance.find(called, { registered, asked: shaped.value })
   try {
-    return advance.find(called, { registered, asked: copyJson(compatible.toCanonical(shaped.value)) })
+    const mapped: unknown = compatible.toCanonical(shaped.value)
+    return advance.find(called, { registered, asked: isPlainObject(mapped) ? copyJson(mapped) : mapped })
   } catch (error) {
     return halt(
       'find',
