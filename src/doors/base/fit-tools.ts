@@ -104,7 +104,7 @@ function fitTool(
   return 'issues' in first && strict === 'if-possible' ? attempt(false) : first
 }
 
-/** Of schemas of the registry, which nobody can change, what was made of them last: each agent has a door of its own, and most have the same tools. */
+/** What was made last of frozen schemas, as those of the registry are: each agent has a door of its own, and most have the same tools. */
 const lowerings = new WeakMap<object, { readonly asked: string; readonly lowered: Lowered }>()
 
 function lowerKept(schema: object, query: RuleQuery, rules: Rules): Lowered {
