@@ -324,3 +324,21 @@ test('the last tool carries the mark of the cache, if that is wanted (REG-9)', a
   const [first, last] = anthropic(session, { cacheControl: true }).tools
   expect([first?.cache_control, last?.cache_control]).toEqual([undefined, { type: 'ephemeral' }])
 })
+
+test('each provider is shown what it takes, whoever was shown the tools before, and who changes a list changes no other (SCHEMA-4)', async () => {
+  type Opened = Awaited<ReturnType<typeof openWith>>['session']
+  const properties = { n: { type: 'integer', minimum: 1 }, one: { oneOf: [text, { type: 'null' }] } }
+  const open = () => openWith({ schema: { type: 'object', properties, required: ['n'] } })
+  const doors = [
+    (session: Opened) => openaiChat(session).tools,
+    (session: Opened) => openaiChat(session, { strict: true }).tools,
+    (session: Opened) => google(session).tools,
+    (session: Opened) => anthropic(session).tools,
+  ]
+  const alone = await Promise.all(doors.map(async (show) => JSON.stringify(show((await open()).session))))
+  const { session } = await open()
+  for (const tool of anthropic(session).tools) tool.input_schema['properties'] = {}
+  for (const { function: made } of openaiChat(session).tools) Object.assign(made, { parameters: {} })
+  expect(doors.map((show) => JSON.stringify(show(session)))).toEqual(alone)
+  expect(doors.toReversed().map((show) => JSON.stringify(show(session)))).toEqual(alone.toReversed())
+})

@@ -59,10 +59,19 @@ function digestOf(tool: ModelTool): string {
 
 /** Whether two briefs say the same. */
 export function isSameBrief(one: RunBrief | undefined, other: RunBrief): boolean {
-  if (one === undefined) return false
-  const { tools, ...rest } = one
-  const { tools: otherTools, ...otherRest } = other
-  return isSameList(tools, otherTools) && canonicalJson(rest) === canonicalJson(otherRest)
+  return one !== undefined && isSameList(one.tools, other.tools) && restOf(one) === restOf(other)
+}
+
+const rests = new WeakMap<RunBrief, string>()
+
+/** The text of a brief without its tools. Made once for each, as the brief of a turn is held to that of the turn before. */
+function restOf(brief: RunBrief): string {
+  const known = rests.get(brief)
+  if (known !== undefined) return known
+  const { tools: _tools, ...rest } = brief
+  const made = canonicalJson(rest)
+  rests.set(brief, made)
+  return made
 }
 
 function isSameList(tools: readonly BriefedTool[], others: readonly BriefedTool[]): boolean {

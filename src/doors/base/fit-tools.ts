@@ -83,7 +83,7 @@ function fitTool(
   const { query, strict } = options
   const attempt = (isStrict: boolean): Fit | { readonly issues: readonly Issue[] } => {
     const rules = findRules({ ...query, strict: isStrict })
-    const lowered = lowerSchema(tool.inputSchema, rules)
+    const lowered = lowerKept(tool.inputSchema, { ...query, strict: isStrict }, rules)
     const issues = lowered.issues.length > 0 || !isStrict ? lowered.issues : room.take(lowered.schema)
     if (issues.length > 0) return { issues }
     const split = splitDescription(describe(tool, options), rules.find('tool-description')?.maxLength)
@@ -102,6 +102,19 @@ function fitTool(
   }
   const first = attempt(strict !== false)
   return 'issues' in first && strict === 'if-possible' ? attempt(false) : first
+}
+
+/** What was made last of frozen schemas, as those of the registry are: each agent has a door of its own, and most have the same tools. */
+const lowerings = new WeakMap<object, { readonly asked: string; readonly lowered: Lowered }>()
+
+function lowerKept(schema: object, query: RuleQuery, rules: Rules): Lowered {
+  const { api, strict, field, model } = query
+  const asked = JSON.stringify([api, strict, field, model])
+  const kept = lowerings.get(schema)
+  if (kept?.asked === asked) return kept.lowered
+  const lowered = lowerSchema(schema, rules)
+  if (Object.isFrozen(schema)) lowerings.set(schema, { asked, lowered })
+  return lowered
 }
 
 /** What a server elsewhere says of its tool stays as it is; our tools name each other. A provider may ask for a description. */
