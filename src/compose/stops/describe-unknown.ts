@@ -4,7 +4,7 @@ import { nearestNames } from '../../kit/text/nearest-names.ts'
 
 /** What a stop could name. */
 export interface Nameable {
-  readonly registry: Pick<Registry, 'view'>
+  readonly registry: Pick<Registry, 'view' | 'identityOf'>
   /** Of `mcp.json`, whether or not they can be used. */
   readonly servers: readonly string[]
   /** Whose tools count if the stop names no tenant. */
@@ -19,10 +19,14 @@ export function describeUnknown(
   { tools, server, tenant }: StopScope,
   { registry, servers, tenants }: Nameable,
 ): string | undefined {
-  const found = (tenant === undefined ? tenants : [tenant]).flatMap((each) => registry.view(each).list())
+  const meant = tenant === undefined ? tenants : [tenant]
+  const found = meant.flatMap((each) => registry.view(each).list())
   const names = [...new Set(found.map(({ definition }) => definition.name))]
+  // Another program on the store may have it.
+  const isThere = (tool: string): boolean =>
+    tool.includes('*') || meant.some((each) => registry.identityOf(tool, each) !== undefined)
   const missing = [
-    ...(tools === undefined || tools.includes('*') ? [] : describe('tool', tools, names)),
+    ...(tools === undefined || isThere(tools) ? [] : describe('tool', tools, names)),
     ...(server === undefined ? [] : describe('server', server, servers)),
   ]
   return missing.length === 0 ? undefined : missing.join(' ')

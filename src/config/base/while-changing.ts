@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { SetupError } from '../../contract/base/errors.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
-import { whileAlone } from '../../kit/while-alone.ts'
+import { whileAlone } from '../../kit/time/while-alone.ts'
 
 /**
  * Reads what stands in a file of the operator and writes it changed, while no other process does: no change is written over. Makes the
