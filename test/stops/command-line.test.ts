@@ -55,8 +55,12 @@ test('a pause of a name that nothing has holds, and says so with what is near; a
   for (const known of ['--tool code.read_file', '--tool mcp.later.*', '--server shop', '--all'])
     expect((await handrail(place, ['pause', ...known.split(' ')])).stderr).toBe('')
   expect(jsonOf(await handrail(place, ['pause', '--json']))).toMatchObject([
-    ...[{ tools: 'code.read_fil' }, { server: 'shopp' }, { tools: 'code.read_file' }],
-    ...[{ tools: 'mcp.later.*' }, { server: 'shop' }, {}],
+    { tools: 'code.read_fil' },
+    { server: 'shopp' },
+    { tools: 'code.read_file' },
+    { tools: 'mcp.later.*' },
+    { server: 'shop' },
+    {},
   ])
 })
 
