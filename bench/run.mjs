@@ -10,14 +10,15 @@ import { parseArgs } from 'node:util'
 const bench = dirname(fileURLToPath(import.meta.url))
 const root = join(bench, '..')
 
-const { values: options } = parseArgs({
-  options: {
-    quick: { type: 'boolean' },
-    only: { type: 'string' },
-    json: { type: 'string' },
-    keep: { type: 'boolean' },
-  },
-})
+const usage = `npm run bench -- [options]
+
+  --quick       fewer and shorter rounds
+  --only ROW    this row alone
+  --json FILE   writes the figures there too
+  --keep        keeps the figures in bench/performance.json, for the docs
+  --help        shows this
+`
+const options = readOptions()
 
 installPeers()
 const installed = mkdtempSync(join(tmpdir(), 'handrail-bench-installed-'))
@@ -32,6 +33,21 @@ try {
   if (!complete) process.exitCode = 1
 } finally {
   rmSync(installed, { recursive: true, force: true })
+}
+
+/** What is not an option ends it before anything is installed. */
+function readOptions() {
+  const flag = { type: 'boolean' }
+  const text = { type: 'string' }
+  try {
+    const { values } = parseArgs({ options: { quick: flag, only: text, json: text, keep: flag, help: flag } })
+    if (!values.help) return values
+    process.stdout.write(usage)
+    process.exit(0)
+  } catch (error) {
+    process.stderr.write(`bench: ${error.message}\n\n${usage}`)
+    process.exit(2)
+  }
 }
 
 function installPeers() {

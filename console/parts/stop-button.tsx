@@ -24,9 +24,14 @@ export function StopButton({ what: meant, scope }: Stop) {
   const stop = async (): Promise<void> => {
     const how = { abort: aborts.value, ...(why.value.trim() !== '' && { why: why.value.trim() }) }
     const aborted: AbortedRow[] = []
+    let unknown = ''
     for (const each of scopes) {
-      const answer = await change.make<{ readonly aborted?: AbortedRow }>('/api/pauses', { ...each, ...how })
+      const answer = await change.make<{ readonly aborted?: AbortedRow; readonly unknown?: string }>(
+        '/api/pauses',
+        { ...each, ...how },
+      )
       if (answer === undefined) return
+      if (answer.unknown !== undefined) unknown = ` ${answer.unknown}`
       if (answer.aborted !== undefined) aborted.push(answer.aborted)
     }
     isAsking.value = false
@@ -35,7 +40,7 @@ export function StopButton({ what: meant, scope }: Stop) {
       calls: aborted.flatMap(({ calls }) => calls),
       running: aborted.flatMap(({ running }) => running),
     }
-    said.value = `Stopped${aborted.length === 0 ? '' : `, ${describeAborted(all)}`}.`
+    said.value = `Stopped${aborted.length === 0 ? '' : `, ${describeAborted(all)}`}.${unknown}`
   }
   return (
     <div class="stop">

@@ -1,11 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { PrivateKey, PublicKey } from '../contract/a2a/serving.ts'
 import { SetupError } from '../contract/base/errors.ts'
 import { isPlainObject } from '../kit/json/is-plain-object.ts'
 import { newId } from '../kit/new-id.ts'
 import { readJsonFile } from './base/read-json-file.ts'
+import { whileChanging } from './base/while-changing.ts'
 import { writeJsonFile } from './base/write-json-file.ts'
 
 /** The keys that sign the tokens of calls to other domains, in a file that only its owner may read. */
@@ -27,9 +27,16 @@ export function openCallKeys(path: string): CallKeys {
   const read = (): PrivateKey[] => {
     const keys = readKeys(path)
     if (keys.length > 0) return keys
-    create(path, [makeKey()])
-    return readKeys(path)
+    return change((made) => [...made])
   }
+  /** What is there may be changed by another process until the turn is had. */
+  const change = (to: (keys: readonly PrivateKey[]) => PrivateKey[]): PrivateKey[] =>
+    whileChanging(dirname(path), () => {
+      const known = readKeys(path)
+      const after = to(known.length > 0 ? known : [makeKey()])
+      writeJsonFile(path, { keys: after })
+      return after
+    })
   const find = (keys: readonly PrivateKey[], kid: string): PrivateKey => {
     const found = keys.find((key) => key.kid === kid)
     if (found !== undefined) return found
@@ -47,23 +54,25 @@ export function openCallKeys(path: string): CallKeys {
     published: () => read().map(toPublic),
     add() {
       const key = makeKey()
-      writeJsonFile(path, { keys: [...read(), key] })
+      change((keys) => [...keys, key])
       return toPublic(key)
     },
     use(kid) {
-      const keys = read()
-      const chosen = find(keys, kid)
-      writeJsonFile(path, { keys: [chosen, ...keys.filter((key) => key !== chosen)] })
+      change((keys) => {
+        const chosen = find(keys, kid)
+        return [chosen, ...keys.filter((key) => key !== chosen)]
+      })
     },
     remove(kid) {
-      const keys = read()
-      const leaving = find(keys, kid)
-      if (leaving === keys[0])
-        throw new SetupError(
-          'invalid_configuration',
-          `The key "${kid}" signs. Have another one sign first, with --use. Nothing was changed.`,
-        )
-      writeJsonFile(path, { keys: keys.filter((key) => key !== leaving) })
+      change((keys) => {
+        const leaving = find(keys, kid)
+        if (leaving === keys[0])
+          throw new SetupError(
+            'invalid_configuration',
+            `The key "${kid}" signs. Have another one sign first, with --use. Nothing was changed.`,
+          )
+        return keys.filter((key) => key !== leaving)
+      })
     },
   }
 }
@@ -85,20 +94,6 @@ export function toPublic({ kty, crv, kid, x, y, alg, use }: PrivateKey): PublicK
     ...(y !== undefined && { y }),
     ...(alg !== undefined && { alg }),
     ...(use !== undefined && { use }),
-  }
-}
-
-/** One process makes the file; the others find it. */
-function create(path: string, keys: readonly PrivateKey[]): void {
-  try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    const file = openSync(path, 'wx', 0o600)
-    writeSync(file, `${JSON.stringify({ keys }, null, 2)}\n`)
-    closeSync(file)
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    if (code === 'EEXIST') return
-    throw new SetupError('invalid_configuration', `"${path}" cannot be written (${String(code)}).`)
   }
 }
 

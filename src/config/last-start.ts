@@ -4,6 +4,7 @@ import type { Issue } from '../contract/base/json.ts'
 import { isPlainObject } from '../kit/json/is-plain-object.ts'
 import { gatewayPath, nameOfFile, nameOfPlace, ownPath, type PartPlace } from './gateway-parts.ts'
 import { readJsonFile } from './base/read-json-file.ts'
+import { whileChanging } from './base/while-changing.ts'
 import { writeJsonFile } from './base/write-json-file.ts'
 
 /** Where in a home each thing stands that would allow more if it were gone. */
@@ -42,10 +43,19 @@ export function findVanished(home: string, said: Said): Issue[] {
  * if it cannot be written.
  */
 export function rememberStart(home: string, said: Said): void {
-  const read = readJsonFile(lastStartPath(home))
-  const known = read !== undefined && 'value' in read ? toSaid(read.value) : {}
-  const both = { ...known, ...said }
-  if (JSON.stringify(known) !== JSON.stringify(both)) writeJsonFile(lastStartPath(home), { said: both })
+  const path = lastStartPath(home)
+  const isKnown = (known: Said): boolean => JSON.stringify(known) === JSON.stringify({ ...known, ...said })
+  if (isKnown(readSaid(path))) return
+  whileChanging(home, () => {
+    const known = readSaid(path)
+    if (!isKnown(known)) writeJsonFile(path, { said: { ...known, ...said } })
+  })
+}
+
+/** Nothing if it cannot be read. */
+function readSaid(path: string): Said {
+  const read = readJsonFile(path)
+  return read !== undefined && 'value' in read ? toSaid(read.value) : {}
 }
 
 /** Where it is kept what the files of a home said at the last start. */

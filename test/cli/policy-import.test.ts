@@ -90,7 +90,7 @@ test('with --write they decide about calls, beside what the policy said before; 
   const again = await handrail(place, ['policy', 'import', path, '--write'])
   expect(again.stdout).toContain(`"${file}" has them already. Nothing was changed.`)
   expect([readFileSync(file, 'utf8'), statSync(file).ino]).toEqual(before)
-  expect(readdirSync(place.home)).toEqual(['policy.json'])
+  expect(readdirSync(place.home)).toEqual(['.lock', 'policy.json'])
 
   const run = (argv: readonly string[]) => call(place, 'code.run_command --mode default', { argv })
   expect(await run(['echo', 'ok', 'then'])).toMatchObject({ code: 0 })

@@ -1,8 +1,9 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { createClient } from '../mcp/connect.ts'
 import { handrail, makePlace, type Place } from '../support/command-line.ts'
+import { rounds } from '../support/rounds.ts'
 import { toServer } from '../support/serve-stdio.ts'
 
 /** `handrail serve --stdio`, running for the whole test, as its client sees it. */
@@ -91,4 +92,24 @@ test('two servers and a terminal spend one budget, and none overdraws it (AUTH-4
     3,
     expect.stringContaining('QUOTA.BUDGET_EXCEEDED (calls): The budget "five" has 0 of 5 calls left'),
   ])
+})
+
+test('commands that change the same file at the same time lose no change of another', async () => {
+  const place = makePlace()
+  const names = Array.from({ length: rounds({ usual: 4, long: 40 }) }, (_, index) => `client${index}`)
+  const made = await Promise.all(
+    names.flatMap((name) => [
+      handrail(place, ['token', name, '--write']),
+      handrail(place, ['a2a', 'keys', '--add']),
+      handrail(place, ['mcp', 'add', name, '--yes', '--', 'node', '-v']),
+    ]),
+  )
+  const read = (file: string) => Object(JSON.parse(readFileSync(join(place.home, file), 'utf8')))
+  const tokens: { id: string }[] = read('gateway.json').tokens
+  expect(tokens.map(({ id }) => id).toSorted()).toEqual(names.toSorted())
+  expect(read('a2a-keys.json').keys).toHaveLength(names.length + 1)
+  // What a person saw before their yes is not written over either: the command is refused.
+  const added = names.filter((_, index) => made[index * 3 + 2]?.code === 0)
+  expect(Object.keys(read('mcp.json').mcpServers).toSorted()).toEqual(added.toSorted())
+  expect(added.length).toBeGreaterThan(0)
 })

@@ -79,7 +79,14 @@ test('an operator of one tenant stops what is theirs alone, others nothing, and 
   expect((await person.change('/pauses', { all: true }, { 'x-csrf-token': 'forged' })).status).toBe(403)
   const made = await person.change('/pauses', { tools: 'shop.look', tenant: 'acme', why: 'x' })
   expect(made.body.pause).toMatchObject({ tools: 'shop.look', tenant: 'acme', by: userInfo().username })
+  expect(made.body.unknown).toBeUndefined()
   await person.change('/pauses', { actor: 'zoe', tenant: 'local' })
+  // What nobody has now may come yet.
+  const early = await person.change('/pauses', { tools: 'code.serch', server: 'none', tenant: 'local' })
+  expect(early.body.pause).toMatchObject({ tools: 'code.serch' })
+  expect(early.body.unknown).toMatch(
+    /^No tool is named "code\.serch" now.*"code\.search".*No server is named "none"/,
+  )
   expect((await eve('/pauses')).body.pauses).toMatchObject([{ tenant: 'acme' }])
   const look = (tenant: string) => shop.runtime.session({ tenant }).call('shop.look', { order: '1' })
   expect((await look('acme')).error?.reason).toBe('calls_paused')

@@ -103,6 +103,36 @@ test('an answer that the protocol does not have is told as one, and the connecti
   expect(server.heard.filter(({ method }) => method === 'server/discover')).toHaveLength(1)
 })
 
+test.each(['2025-11-25', '2026-07-28'])(
+  'what is no message at all is told as an answer of the server, and the connection stays, in %s (MCP-1)',
+  async (protocol) => {
+    const answers = [
+      { body: '"hello"', says: 'no message of JSON-RPC' },
+      { body: '[7]', says: 'no message of JSON-RPC' },
+      { body: '{"jsonrpc":"2.0","id":1,"result":"text"}', says: 'no message of JSON-RPC' },
+      { body: 'Bad gateway', says: 'not JSON' },
+      { body: '<p>Log in</p>', type: 'text/html', says: 'text/html' },
+    ]
+    let next = 0
+    const server = await startScripted(({ method }) => {
+      if (method === 'tools/call') return answers[next++]
+      return withoutHandshake(method)
+    })
+    const runtime = await openUpstreams({ it: { url: server.url, protocol } })
+    const session = runtime.session()
+    for (const { says } of answers) {
+      const { error } = await session.call('mcp.it.act')
+      expect([error?.code, error?.reason]).toEqual(['TOOL.FAILED', 'upstream_error'])
+      expect(error?.message).toContain(says)
+      expect(error?.message).toContain('It may have been done.')
+    }
+    expect(said(await session.call('mcp.it.act'))).toBe('done act')
+    // Once for each connection.
+    const first = protocol === '2025-11-25' ? 'initialize' : 'subscriptions/listen'
+    expect(server.heard.filter(({ method }) => method === first)).toHaveLength(1)
+  },
+)
+
 test.each([
   ['2025-11-25', 'initialize'],
   ['2026-07-28', 'server/discover'],

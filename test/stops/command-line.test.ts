@@ -42,6 +42,28 @@ test('a person lists the calls of another process, aborts one by the end of its 
   expect((await handrail(place, ['resume', '--all'])).code).toBe(1)
 })
 
+test('a pause of a name that nothing has holds, and says so with what is near; a pattern means what may come', async () => {
+  const place = makePlace({ 'a.txt': 'one\n' }, { 'mcp.json': { mcpServers: { shop: { command: 'none' } } } })
+  const tool = await handrail(place, ['pause', '--tool', 'code.read_fil'])
+  expect(tool.code).toBe(0)
+  expect(tool.stderr).toContain('No tool is named "code.read_fil" now, so this means nothing until one is.')
+  expect(tool.stderr).toContain('Did you mean "code.read_file"')
+  const server = await handrail(place, ['pause', '--server', 'shopp', '--abort'])
+  expect(server.stderr).toContain('No server is named "shopp" now')
+  expect(server.stderr).toContain('Did you mean "shop"?')
+  expect((await handrail(place, ['abort', '--tool', 'code.sarch'])).stderr).toContain('"code.search"')
+  for (const known of ['--tool code.read_file', '--tool mcp.later.*', '--server shop', '--all'])
+    expect((await handrail(place, ['pause', ...known.split(' ')])).stderr).toBe('')
+  expect(jsonOf(await handrail(place, ['pause', '--json']))).toMatchObject([
+    { tools: 'code.read_fil' },
+    { server: 'shopp' },
+    { tools: 'code.read_file' },
+    { tools: 'mcp.later.*' },
+    { server: 'shop' },
+    {},
+  ])
+})
+
 test('what is paused with --abort ends at once, also while the policy has a fault', async () => {
   const place = makePlace({ 'a.txt': 'one\n' })
   const running = await startSlow(place)

@@ -15,7 +15,7 @@ export interface Heard {
 export type Say = (message: object | string) => void
 
 /**
- * What a server answers: a result; `{ error }`; `{ status }`, with headers; undefined for what a harmless server would say; or null if
+ * What a server answers: a result; `{ error }`; `{ status }`, with headers; `{ body }`, as it stands, with its type; undefined for what a harmless server would say; or null if
  * `say` said it all.
  */
 export type Script = (
@@ -65,6 +65,11 @@ function send(
   if ('status' in given) {
     const { status, headers = {} } = given as { status: number; headers?: Record<string, string> }
     response.writeHead(status, headers).end()
+    return
+  }
+  if ('body' in given) {
+    const { body, type = 'application/json' } = given as { body: string; type?: string }
+    response.writeHead(200, { 'content-type': type, ...session }).end(body)
     return
   }
   const answer = 'error' in given ? { id, ...given } : { id, result: given }

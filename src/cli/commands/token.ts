@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { gatewayPath } from '../../config/gateway-parts.ts'
 import { loadConfiguration } from '../../config/load-configuration.ts'
 import { checkGatewayFile, loadGateway, readGateway } from '../../config/load-gateway.ts'
+import { whileChanging } from '../../config/base/while-changing.ts'
 import { writeJsonFile } from '../../config/base/write-json-file.ts'
 import { SetupError } from '../../contract/base/errors.ts'
 import type { TokenCaller } from '../../contract/mcp/serving.ts'
@@ -47,9 +48,8 @@ export const token: Command = {
     const { home } = places
     checkTenant(caller, places)
     if (given.options['write'] === true) {
-      const gateway = addCaller(home, caller)
       makeHome(home)
-      writeJsonFile(gatewayPath(home), gateway)
+      whileChanging(home, () => writeJsonFile(gatewayPath(home), addCaller(home, caller)))
       process.stderr.write(`handrail: ${id} may connect, as ${gatewayPath(home)} says\n`)
     } else {
       refuseIssues(home, { tokens: [caller] })

@@ -8,7 +8,7 @@ import { showLine } from '../base/show-safely.ts'
 import { UsageError } from '../base/usage-error.ts'
 import { openFile, writeChange } from '../../config/files/settings-file.ts'
 import { isWanted, refused, say } from '../files/change-file.ts'
-import { readEnvironment } from '../setup/wire.ts'
+import { findPlaces, readEnvironment } from '../setup/wire.ts'
 import type { HookAgent } from './base/agent.ts'
 import { hookAgents } from './agents.ts'
 import { saysNothing, withHook, withoutHook } from './edit-settings.ts'
@@ -20,7 +20,7 @@ export async function installHook(given: CommandLine): Promise<number> {
   const after = withHook(file.text, agent, { path: file.path, command: toCommand(agent, given) })
   if (after === file.text) return say(`${agent.title} has the hook already, in "${file.path}".`)
   if (!(await isWanted(file, { after }, given))) return refused()
-  writeChange(file, after)
+  writeChange(file, after, findPlaces(given).home)
   say(`${agent.title} asks Handrail from its next session on, as "${file.path}" says.`)
   return agent.settings.next === undefined ? exitCodes.ok : say(agent.settings.next)
 }
@@ -32,7 +32,7 @@ export async function uninstallHook(given: CommandLine): Promise<number> {
   const after = file.text === undefined ? undefined : withoutHook(file.text, agent, { path: file.path })
   if (after === undefined || after === file.text) return say(`"${file.path}" has no hook of Handrail.`)
   if (!(await isWanted(file, { after }, given))) return refused()
-  writeChange(file, saysNothing(after, agent, file.path) ? undefined : after)
+  writeChange(file, saysNothing(after, agent, file.path) ? undefined : after, findPlaces(given).home)
   return say(`${agent.title} does not ask Handrail any more, from its next session on.`)
 }
 

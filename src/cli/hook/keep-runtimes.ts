@@ -65,13 +65,13 @@ export function keepRuntimes({
     closeUnused(one)
   }
   const isStill = ({ runtime }: Kept): Promise<boolean> => runtime.then(isAsMade, () => false)
-  /** One that is kept, if it is as it was made. It is not closed before it is left. */
-  const take = async (setup: string, one: Kept): Promise<Kept | undefined> => {
+  /** Whether one that is kept is as it was made, and is not closed before it is left. */
+  const take = async (setup: string, one: Kept): Promise<boolean> => {
     one.users++
-    if ((await isStill(one)) && one.closed === undefined) return one
+    if ((await isStill(one)) && one.closed === undefined) return true
     retire(setup, one)
     leave(one)
-    return undefined
+    return false
   }
   const leave = (one: Kept): void => {
     one.users--
@@ -92,14 +92,9 @@ export function keepRuntimes({
   return {
     async withRuntime(places, run) {
       const setup = describe(places)
-      let found: Kept | undefined
-      // Another one may have been made while it was looked at this one.
-      for (
-        let before = kept.get(setup);
-        before !== undefined && found === undefined;
-        before = kept.get(setup)
-      )
-        found = await take(setup, before)
+      let found = kept.get(setup)
+      // Another one may have been made while one was looked at.
+      while (found !== undefined && !(await take(setup, found))) found = kept.get(setup)
       const one = found ?? open(places, setup)
       try {
         const runtime = await one.runtime

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { dirname } from 'node:path'
 import { insertAt, removeAt } from '../../config/files/edit-json.ts'
 import { openFile, writeChange, type OpenFile } from '../../config/files/settings-file.ts'
 import { SetupError } from '../../contract/base/errors.ts'
@@ -92,7 +93,7 @@ export function makeChanges(path: string, changes: ServerChanges, digest: string
       'invalid_configuration',
       'The file of servers was changed meanwhile. Nothing was changed: look at it again.',
     )
-  writeChange(planned.file, planned.after)
+  writeChange(planned.file, planned.after, dirname(path))
   return planned
 }
 

@@ -2,6 +2,7 @@ import { lstatSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync } fr
 import { dirname } from 'node:path'
 import { SetupError } from '../../contract/base/errors.ts'
 import { describeFileError } from '../../kit/text/describe-file-error.ts'
+import { whileChanging } from '../base/while-changing.ts'
 import { writeWhole } from '../../kit/write-whole.ts'
 
 /** A file of settings that a person keeps by hand, or another program. */
@@ -33,8 +34,12 @@ export function openFile(path: string): OpenFile {
   }
 }
 
-/** Writes the file as a whole, or removes it. What it says by now must be what was shown. */
-export function writeChange(file: OpenFile, after: string | undefined): void {
+/** Writes the file as a whole, or removes it. What it says by now must be what was shown; who else changes files with this home waits. */
+export function writeChange(file: OpenFile, after: string | undefined, home: string): void {
+  whileChanging(home, () => replace(file, after))
+}
+
+function replace(file: OpenFile, after: string | undefined): void {
   const { path, target } = file
   if (openFile(path).text !== file.text)
     throw new SetupError(

@@ -4,6 +4,7 @@ import type { Policy } from '../../contract/policy.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
 import type { Store } from '../../contract/store.ts'
 import { isDocumentChanged } from '../../kit/result/is-document-changed.ts'
+import { whileChanging } from '../base/while-changing.ts'
 import { digestOf, readPolicy, readPolicyText, writePolicyText, type PolicyText } from './policy-text.ts'
 import { readVersion, toVersionValue, type KeptVersion, type PolicyVersion } from './policy-version.ts'
 
@@ -94,7 +95,7 @@ export function openPolicyBook({ home, store, checker, now = Date.now }: BookPar
           )
         const known = await notice()
         if (known[0]?.state === 'saving') throw changed(read())
-        return write(save, { store, read, now, version: (known[0]?.version ?? 0) + 1 })
+        return write(save, { home, store, read, now, version: (known[0]?.version ?? 0) + 1 })
       }),
     versions: () =>
       list(store)
@@ -104,6 +105,7 @@ export function openPolicyBook({ home, store, checker, now = Date.now }: BookPar
 }
 
 interface Writing {
+  readonly home: string
   readonly store: BookStore
   readonly read: () => PolicyText
   readonly now: () => number
@@ -111,7 +113,7 @@ interface Writing {
 }
 
 /** First says in the store what is about to be written: of a process that dies after that, the author of the file is known. */
-async function write(save: PolicySave, { store, read, now, version }: Writing): Promise<PolicyVersion> {
+async function write(save: PolicySave, { home, store, read, now, version }: Writing): Promise<PolicyVersion> {
   const { text, by, digest: before, reason } = save
   const about = {
     version,
@@ -124,9 +126,11 @@ async function write(save: PolicySave, { store, read, now, version }: Writing): 
   const kept = { ...about, state: 'saving', writer: store.writer } as const
   if (!(await put(store, kept))) throw changed(read())
   try {
-    const current = read()
-    if (current.digest !== before) throw changed(current)
-    writePolicyText(current, text)
+    whileChanging(home, () => {
+      const current = read()
+      if (current.digest !== before) throw changed(current)
+      writePolicyText(current, text)
+    })
   } catch (error) {
     await store.append([], { documents: [{ ...placeOf(version), value: undefined }] })
     throw error

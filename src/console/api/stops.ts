@@ -1,4 +1,5 @@
-import type { AbortScope, Pause } from '../../contract/base/stop.ts'
+import { describeUnknown } from '../../compose/stops/describe-unknown.ts'
+import type { AbortScope, Pause, StopScope } from '../../contract/base/stop.ts'
 import { everyTenant } from '../../contract/mcp/console-login.ts'
 import { answerProblem } from '../base/answers.ts'
 import { endpoint, type Asked, type Endpoint, type Question } from '../base/endpoint.ts'
@@ -52,7 +53,11 @@ const pause = endpoint({
   },
   answer: {
     type: 'object',
-    properties: { pause: pauseRow, aborted: abortedRow },
+    properties: {
+      pause: pauseRow,
+      aborted: abortedRow,
+      unknown: { type: 'string', description: 'That no tool or server has this name now, and what is near.' },
+    },
     required: ['pause'],
   },
   run(asked) {
@@ -63,12 +68,25 @@ const pause = endpoint({
     const why = textOf(asked, 'why')
     return refusingSetup(async () => {
       const made = await stops.pause({ ...scope, by, ...(why !== undefined && { why }) })
-      if (asked.body['abort'] !== true) return { pause: made }
+      const unknown = findUnknown(scope, asked)
+      const done = { pause: made, ...(unknown !== undefined && { unknown }) }
+      if (asked.body['abort'] !== true) return done
       const aborted = await stops.abort({ ...scope, by, ...(why !== undefined && { reason: why }) })
-      return { pause: made, aborted: toAborted(aborted) }
+      return { ...done, aborted: toAborted(aborted) }
     }, 400)
   },
 })
+
+/** What a person is told of names that there are not: none of servers, or of tenants, that they do not see is near. */
+function findUnknown(scope: StopScope, { visitor, parts: { runtime, servers } }: Asked): string | undefined {
+  const { servers: usable, faulty } = servers.describe()
+  const { server: _, ...rest } = scope
+  return describeUnknown(sees(visitor, everyTenant) ? scope : rest, {
+    registry: runtime.registry,
+    servers: [...usable, ...faulty].map(({ server }) => server),
+    tenants: tenantsOf(visitor, ['local', ...runtime.store.tenants()]),
+  })
+}
 
 const resume = endpoint({
   method: 'POST',

@@ -16,7 +16,7 @@ import {
   type InstalledCaplet,
 } from './installed-caplets.ts'
 import { readCaplet, type Caplet } from './read-caplet.ts'
-import { whileAlone } from './while-alone.ts'
+import { whileAlone } from '../../kit/time/while-alone.ts'
 
 /** How a package is installed. */
 export interface CapletInstall {

@@ -9,7 +9,7 @@ import { capletDigest } from './caplet-keys.ts'
 import { refuseUntrusted, type CapletTrust } from './caplet-trust.ts'
 import { capletFileName, checkSignedCaplet } from './check-caplet.ts'
 import { isFile, type Caplet } from './read-caplet.ts'
-import { whileAlone } from './while-alone.ts'
+import { whileAlone } from '../../kit/time/while-alone.ts'
 
 /** A caplet that lies in a home folder as it was installed. */
 export interface InstalledCaplet extends Caplet {

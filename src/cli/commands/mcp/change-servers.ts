@@ -46,7 +46,7 @@ export const addVerb: ToolsVerb = {
     const after = insertAt(file.text?.trim() ? file.text : '{}\n', ['mcpServers', name], entry)
     if (!(await isWanted(file, { after, secrets: secretsOf(file.text, after) }, given))) return refused()
     makeHome(home)
-    writeChange(file, after)
+    writeChange(file, after, home)
     await noteChanges({ [name]: { entry } }, places)
     return say(`"${mcp}" has "${name}" now. To see whether it answers: handrail mcp status`)
   },
@@ -56,7 +56,7 @@ export const addVerb: ToolsVerb = {
 export const removeVerb: ToolsVerb = {
   async run(given, name = '') {
     const places = findPlaces(given)
-    const { mcp } = places
+    const { home, mcp } = places
     const file = openFile(mcp)
     const servers = readServers(file)
     if (file.text === undefined || !Object.hasOwn(servers, name)) {
@@ -66,7 +66,7 @@ export const removeVerb: ToolsVerb = {
     }
     const after = removeAt(file.text, ['mcpServers', name])
     if (!(await isWanted(file, { after, secrets: secretsOf(file.text, after) }, given))) return refused()
-    writeChange(file, after)
+    writeChange(file, after, home)
     await noteChanges({ [name]: { remove: true } }, places)
     say(`"${mcp}" has "${name}" no more.`)
     return exitCodes.ok

@@ -55,7 +55,7 @@ export const importServers: ToolsVerb = {
     }
     if (!(await isWanted(file, { after, secrets: secretsOf(file.text, after) }, given))) return refused()
     makeHome(home)
-    writeChange(file, after)
+    writeChange(file, after, home)
     await noteChanges(Object.fromEntries([...taken].map(([server, entry]) => [server, { entry }])), places)
     say(
       `${countOf(taken.size, 'server')} of ${client.title} taken over. To see whether they answer: handrail mcp status`,

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { checkFile, policyForm } from '../../../config/check-file.ts'
 import { importRules } from '../../../config/import-rules/import-rules.ts'
 import type { ImportedRules } from '../../../config/import-rules/imported-rules.ts'
@@ -8,6 +9,7 @@ import { mergePolicy } from '../../../config/import-rules/merge-policy.ts'
 import { findPart } from '../../../config/gateway-parts.ts'
 import { loadFile } from '../../../config/load-configuration.ts'
 import { readJsonFile } from '../../../config/base/read-json-file.ts'
+import { whileChanging } from '../../../config/base/while-changing.ts'
 import { writeJsonFile } from '../../../config/base/write-json-file.ts'
 import { SetupError } from '../../../contract/base/errors.ts'
 import type { Issue } from '../../../contract/base/json.ts'
@@ -34,13 +36,20 @@ export const importVerb: ToolsVerb = {
       )
     const project = projectOf(path, places)
     const imported = readRules(path, project)
-    const present = existsSync(file) ? loadFile(file, policyForm, createSchemaChecker()) : {}
+    const read = (): Policy => (existsSync(file) ? loadFile(file, policyForm, createSchemaChecker()) : {})
+    const present = read()
     const { policy, added, addsMode } = mergePolicy(present, imported)
     await checkMerged(policy, file, places)
     const write = given.options['write'] === true
     if (write && (addsMode || added.length > 0)) {
       makeHome(places.home)
-      writeJsonFile(file, policy)
+      whileChanging(places.home, () => {
+        if (isDeepStrictEqual(read(), present)) return writeJsonFile(file, policy)
+        throw new SetupError(
+          'file_changed',
+          `"${file}" was changed meanwhile. Nothing was changed: try again.`,
+        )
+      })
     }
     const report = { project, ...imported, added: added.length, policy: file, written: write }
     if (given.options['json'] === true) writeJson(report)

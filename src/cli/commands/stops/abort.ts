@@ -11,6 +11,7 @@ import { UsageError } from '../../base/usage-error.ts'
 import { countOf } from '../../render/count-of.ts'
 import { readScope, scopeOptions, withStops } from './open-stops.ts'
 import { sayAborted } from './pause.ts'
+import { sayUnknown } from './say-unknown.ts'
 
 /** `handrail abort` */
 export const abort: Command = {
@@ -30,7 +31,7 @@ export const abort: Command = {
     'handrail abort --all',
   ],
   takes: 1,
-  run(given) {
+  async run(given) {
     const [text] = given.positionals
     const named = readText(given, 'session')
     const scope = readScope(given)
@@ -41,7 +42,7 @@ export const abort: Command = {
     if (text !== undefined && (named !== undefined || scope !== undefined))
       throw new UsageError('A call is one: name it alone.')
     const reason = readText(given, 'why')
-    return withStops(given, async (stops, store) => {
+    const code = await withStops(given, async (stops, store) => {
       const meant = toMeant(store, { text, named }, scope)
       if (typeof meant === 'string') {
         process.stderr.write(`handrail: ${meant}\n`)
@@ -55,6 +56,8 @@ export const abort: Command = {
         ? exitCodes.toolError
         : exitCodes.ok
     })
+    if (scope !== undefined) await sayUnknown(scope, given)
+    return code
   },
 }
 

@@ -9,6 +9,7 @@ import { showLine, writeJson, writeText } from '../../base/show-safely.ts'
 import { UsageError } from '../../base/usage-error.ts'
 import { countOf } from '../../render/count-of.ts'
 import { readScope, scopeOptions, withStops } from './open-stops.ts'
+import { sayUnknown } from './say-unknown.ts'
 
 /** `handrail pause` */
 export const pause: Command = {
@@ -28,13 +29,13 @@ export const pause: Command = {
     'handrail pause',
   ],
   takes: 0,
-  run(given) {
+  async run(given) {
     const scope = readScope(given)
     const why = readText(given, 'why')
     const aborts = given.options['abort'] === true
     if (scope === undefined && (why !== undefined || aborts))
       throw new UsageError('Say what to pause: --tool, --server, --tenant, --actor or --all.')
-    return withStops(given, async (stops) => {
+    const code = await withStops(given, async (stops) => {
       if (scope === undefined) return list(stops.pauses(), given)
       const by = userInfo().username
       const made = await stops.pause({ ...scope, by, ...(why !== undefined && { why }) })
@@ -46,6 +47,8 @@ export const pause: Command = {
       if (aborted !== undefined) sayAborted(aborted)
       return aborted !== undefined && aborted.running.length > 0 ? exitCodes.toolError : exitCodes.ok
     })
+    if (scope !== undefined) await sayUnknown(scope, given)
+    return code
   },
 }
 

@@ -42,10 +42,11 @@ export function toCallFailure(
       reason: 'timed_out',
       message: `The MCP server "${server}" did not answer the call of "${tool}" in time. It may have been done.`,
     })
-  if (isUnreadable(code))
+  const flaw = findFlaw(error)
+  if (flaw !== undefined)
     return new ToolFailure({
       reason: 'upstream_error',
-      message: `The MCP server "${server}" answered the call of "${tool}" in a form that the protocol does not have: ${say(error)} It may have been done. The operator can have the server spoken to in another revision, with "protocol" in mcp.json.`,
+      message: `The MCP server "${server}" answered the call of "${tool}" in a form that the protocol does not have: ${flaw}`,
       data: { server },
     })
   if (status === 429)
@@ -81,9 +82,27 @@ function toLostFailure(error: unknown, { server, tool }: { server: string; tool:
   })
 }
 
-/** What the SDK says of an answer that is there and cannot be read. */
-function isUnreadable(code: Facts['code']): boolean {
-  return code === 'INVALID_RESULT' || code === 'UNSUPPORTED_RESULT_TYPE'
+/** What is wrong with an answer that is there and cannot be read, and what to do about it. */
+function findFlaw(error: unknown): string | undefined {
+  const { code } = factsOf(error)
+  if (code === 'INVALID_RESULT' || code === 'UNSUPPORTED_RESULT_TYPE')
+    return `${say(error)} It may have been done. The operator can have the server spoken to in another revision, with "protocol" in mcp.json.`
+  const what = isNoMessage(error)
+    ? 'its answer is no message of JSON-RPC.'
+    : error instanceof SyntaxError
+      ? `its answer is not JSON: ${say(error)}`
+      : code === 'CLIENT_HTTP_UNEXPECTED_CONTENT'
+        ? say(error)
+        : undefined
+  return (
+    what &&
+    `${what} It may have been done. The operator has to look at the server, or at what stands before it.`
+  )
+}
+
+/** What the SDK holds a message against says no. */
+function isNoMessage(error: unknown): boolean {
+  return error instanceof Error && /^\$?ZodError$/.test(error.name)
 }
 
 /** A session that the server does not know any more: it did nothing of what it was asked. */
@@ -95,7 +114,7 @@ export function isUnknownSession(error: unknown): boolean {
 export function isAnswer(error: unknown): boolean {
   if (error instanceof LoginNeeded) return true
   const { code, status } = factsOf(error)
-  return typeof code === 'number' || isUnreadable(code) || status === 429
+  return typeof code === 'number' || status === 429 || findFlaw(error) !== undefined
 }
 
 /** Whether the server will not answer on this connection any more. */
@@ -103,7 +122,12 @@ export function isLost(error: unknown): boolean {
   if (error instanceof LoginNeeded) return false
   if (error instanceof ToolFailure) return findRefusal(error) !== undefined
   const { code, status } = factsOf(error)
-  return typeof code !== 'number' && code !== 'REQUEST_TIMEOUT' && !isUnreadable(code) && status === undefined
+  return (
+    typeof code !== 'number' &&
+    code !== 'REQUEST_TIMEOUT' &&
+    status === undefined &&
+    findFlaw(error) === undefined
+  )
 }
 
 /** A server that wants a login first did nothing. */

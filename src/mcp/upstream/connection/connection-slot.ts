@@ -13,6 +13,8 @@ export interface ConnectionSlot {
   look(): void
   /** Leaves a connection, and opens another one if it was held. */
   drop(connection: Connection): void
+  /** Opens another connection in place of the one that is held, or is being opened. */
+  renew(): void
   close(): Promise<void>
 }
 
@@ -50,8 +52,20 @@ export function createConnectionSlot({
     connection.ended.addEventListener('abort', onEnd, { once: true })
     if (connection.ended.aborted) onEnd()
   }
+  /** How often the connection was to be another one. */
+  let renewals = 0
   const fill = async (): Promise<Connection> => {
-    const connection = await connect()
+    const before = renewals
+    const opened = await connect().catch((error: unknown) => {
+      if (before === renewals || signal.aborted) throw error
+    })
+    if (opened === undefined || (before !== renewals && !signal.aborted)) {
+      void opened?.close().catch(() => {})
+      return fill()
+    }
+    return hold(opened)
+  }
+  const hold = (connection: Connection): Connection => {
     current = connection
     onOpen(connection)
     watch(connection)
@@ -79,6 +93,10 @@ export function createConnectionSlot({
       if (isCurrent) current = undefined
       void connection.close().catch(() => {})
       if (isCurrent) void slot.retry()
+    },
+    renew() {
+      renewals++
+      if (current !== undefined) slot.drop(current)
     },
     async close() {
       const connection = current ?? (await opening?.catch(() => undefined))

@@ -23,7 +23,7 @@ export interface ManagedConnection {
   refusal(): ToolFailure | undefined
   /** The server answers another connection: it is tried now, however long it was to be left alone. Never rejects. */
   wake(): Promise<void>
-  /** Leaves the connection that there is, if any, and opens another one. */
+  /** Opens another connection in place of the one that there is, is being opened, or failed. */
   restart(): void
   /** Leaves a connection that is of no use any more, and opens another one. */
   drop(connection: Connection): void
@@ -94,7 +94,8 @@ export function createManagedConnection(options: ManagedConnectionOptions): Mana
       if (faults.current !== undefined) await slot.retry()
     },
     restart() {
-      if (slot.current !== undefined) slot.drop(slot.current)
+      slot.renew()
+      void managed.wake()
     },
     drop: (connection) => slot.drop(connection),
     describe: () => describe(dialer, { slot, faults, isClosed: signal.aborted }),
