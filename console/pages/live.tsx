@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import type { CallRow } from '../api.ts'
-import { beginning, onRecord, type ToldRecord } from '../events.ts'
+import { onRecord, type ToldRecord } from '../events.ts'
 import { CallSearch, isFor, readSought, toQuery } from '../parts/call-search.tsx'
 import { CallTable } from '../parts/call-table.tsx'
 import { Fault } from '../parts/fault.tsx'
@@ -9,6 +9,7 @@ import { fitsWords } from '../parts/fits-words.ts'
 import { JumpBar } from '../parts/jump-bar.tsx'
 import { SessionTree } from '../parts/session-tree.tsx'
 import { StopButton } from '../parts/stop-button.tsx'
+import { useBeginning } from '../parts/use-beginning.ts'
 import { usePages } from '../parts/use-pages.ts'
 
 interface Page {
@@ -36,11 +37,7 @@ export function LivePage() {
       }),
     [],
   )
-  const since = useRef(beginning.value)
-  useEffect(() => {
-    if (since.current !== beginning.value) again()
-    since.current = beginning.value
-  }, [beginning.value])
+  useBeginning(again)
   const calls = rows.value ?? []
   const shown =
     filter.value.trim() === ''

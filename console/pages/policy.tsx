@@ -18,6 +18,7 @@ import { PolicyVersions } from '../policy/policy-versions.tsx'
 import { Suggestion, textOf } from '../policy/suggestion.tsx'
 import { countOf } from '../parts/text.tsx'
 import { useAsked, type Asked } from '../parts/use-asked.ts'
+import { useBeginning } from '../parts/use-beginning.ts'
 import { useChange } from '../parts/use-change.ts'
 
 /** The policy: its rules, rules that would have answered people's work, its file and what that said before. */
@@ -32,6 +33,7 @@ export function PolicyPage() {
       }),
     [],
   )
+  useBeginning(again)
   const draft = useDraft(answer, () => {
     saved.value += 1
     again()

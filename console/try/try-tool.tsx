@@ -4,7 +4,7 @@ import type { CallError } from '../../src/contract/base/errors.ts'
 import type { ToolResult } from '../../src/contract/base/result.ts'
 import { messageOf } from '../../src/kit/text/message-of.ts'
 import { ApiError, ask, type CallDetail, type Json, type TriedRow, type WouldBeRow } from '../api.ts'
-import { onRecord } from '../events.ts'
+import { beginning, onRecord } from '../events.ts'
 import { Fault } from '../parts/fault.tsx'
 import { RawField } from './raw-field.tsx'
 import { emptyOf, hasForm, ObjectFields } from './schema-form.tsx'
@@ -148,13 +148,13 @@ function useEnd(tried: TriedRow | undefined, onEnd: (tried: TriedRow) => void): 
     const stop = onRecord(({ record }) => {
       if (record.kind === 'end' && record.call === open) void read()
     })
-    // It may have ended before it was listened for.
+    // It may have ended before it was listened for, or before ends were told.
     void read()
     return () => {
       isWanted = false
       stop()
     }
-  }, [open])
+  }, [open, beginning.value])
   return fault
 }
 

@@ -260,6 +260,8 @@ test('notices and the sound are off until they are turned on, say no more than w
   await page.reload()
   await page.getByRole('button', { name: 'Notify me', pressed: true }).waitFor()
   await page.getByRole('button', { name: 'Play a sound', pressed: true }).waitFor()
+  // What was asked before the page follows what happens is no news.
+  await page.getByRole('link', { name: /^Inbox ?1$/ }).waitFor()
   await goLive()
   await askAll(['2', '3'])
   await expect.poll(countTold).toBe(2)

@@ -44,6 +44,10 @@ test('a server that is pasted is tried with what its words need; its secret is n
   const again = await change('/servers/plan', { changes })
   expect((await change('/servers/write', { changes, digest: again.body.digest })).status).toBe(200)
   expect(readFileSync(file, 'utf8')).toContain('// ours')
+  // As long as that is not in force, the page that lists servers is told so.
+  let listed = (await api('/servers')).body
+  while (listed.isBehind === true) listed = (await api('/servers')).body
+  expect(listed.servers).toMatchObject([{ server: 'needy' }])
   const find = async () =>
     (await api('/servers')).body.servers.find(({ server }: { server: string }) => server === 'needy')
   await expect.poll(find).toMatchObject({ state: 'open', tools: ['mcp.needy.look'] })
