@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals'
+import { batch, signal } from '@preact/signals'
 import type { EvidenceRecord, PauseRow, PendingApproval } from './api.ts'
 
 /** A record as the stream of events tells it. */
@@ -26,6 +26,8 @@ export const clockAhead = signal(0)
 export const pauses = signal<readonly PauseRow[]>([])
 /** Whether the server tells us what happens, or is about to. */
 export const isConnected = signal(true)
+/** Since when it tells us all that happens, in streams that were begun anew: 0 until it does. What was read before may lack something. */
+export const beginning = signal(0)
 
 type Listener = (told: ToldRecord) => void
 const listeners = new Set<Listener>()
@@ -51,14 +53,24 @@ export function follow(): void {
   // By the clock of the server, which gives questions their times too.
   let openedAt: number | undefined
   const heard = new Set<string>()
+  /** What waits and is paused, as far as it is told; undefined once all of it is. */
+  let telling: { asked: ReadonlyMap<string, PendingApproval>; paused: readonly PauseRow[] } | undefined
   source.addEventListener('hello', ({ data }) => {
     const { at }: { readonly at: number } = JSON.parse(String(data))
     openedAt ??= at
     clockAhead.value = at - Date.now()
-    isConnected.value = true
-    waiting.value = new Map()
-    pauses.value = []
+    telling = { asked: new Map(), paused: [] }
   })
+  // All at once, so that nothing goes and comes back under the hands of a person.
+  source.addEventListener('present', () =>
+    batch(() => {
+      isConnected.value = true
+      waiting.value = telling?.asked ?? waiting.value
+      pauses.value = telling?.paused ?? pauses.value
+      beginning.value ||= openedAt ?? 0
+      telling = undefined
+    }),
+  )
   source.addEventListener('error', () => {
     isConnected.value = false
   })
@@ -67,17 +79,20 @@ export function follow(): void {
     for (const listener of listeners) listener(told)
   })
   source.addEventListener('pauses', ({ data }) => {
-    pauses.value = JSON.parse(String(data))
+    const paused: readonly PauseRow[] = JSON.parse(String(data))
+    if (telling === undefined) pauses.value = paused
+    else telling = { ...telling, paused }
   })
   source.addEventListener('approval', ({ data }) => {
     const { event, approval }: ToldApproval = JSON.parse(String(data))
-    const next = new Map(waiting.value)
+    const next = new Map(telling?.asked ?? waiting.value)
     if (event === 'requested' || event === 'answered') next.set(approval.id, approval)
     else {
       next.delete(approval.id)
       ended.value = new Map([...[...ended.value].slice(-mostEnded), [approval.id, { event, approval }]])
     }
-    waiting.value = next
+    if (telling === undefined) waiting.value = next
+    else telling = { ...telling, asked: next }
     if (event !== 'requested' || heard.has(approval.id)) return
     heard.add(approval.id)
     // What waited before this page was opened is no news.

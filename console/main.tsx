@@ -1,5 +1,7 @@
+import { signal } from '@preact/signals'
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { messageOf } from '../src/kit/text/message-of.ts'
 import { leave, logIn, me, type Me } from './api.ts'
 import { follow, isConnected, waiting } from './events.ts'
 import { AccessPage } from './pages/access.tsx'
@@ -14,7 +16,9 @@ import { PolicyPage } from './pages/policy.tsx'
 import { RunPage, RunsPage } from './pages/runs.tsx'
 import { ServersPage } from './pages/servers.tsx'
 import { ToolPage, ToolsPage } from './pages/tools.tsx'
+import { Fault } from './parts/fault.tsx'
 import { followNotices } from './parts/inbox/notices.tsx'
+import { NotThereYet } from './parts/not-there-yet.tsx'
 import { PauseBanner } from './parts/pause-banner.tsx'
 import { followLinks, path } from './route.ts'
 
@@ -31,6 +35,14 @@ const places = [
   ['/access', 'Access'],
 ] as const
 
+/** Why the person could not be let in, or out. */
+const fault = signal<string | undefined>(undefined)
+
+function tellFault(change: Promise<void>): void {
+  fault.value = undefined
+  change.catch((error: unknown) => void (fault.value = messageOf(error)))
+}
+
 function Console() {
   const visitor = me.value
   useEffect(() => {
@@ -38,7 +50,7 @@ function Console() {
     follow()
     return followNotices()
   }, [visitor?.actor])
-  if (visitor === undefined) return <p class="empty">Loading…</p>
+  if (visitor === undefined) return <NotThereYet fault={fault.value} />
   if (visitor === null) return <LogInPage />
   const count = waiting.value.size
   document.title = `${count > 0 ? `(${count}) ` : ''}Handrail`
@@ -62,11 +74,12 @@ function Console() {
         <span class="who">
           <span title={visitor.actor}>{visitor.name}</span> · {describeRoles(visitor)}
           {!isConnected.value && <span class="warn"> · reconnecting…</span>}{' '}
-          <button type="button" onClick={() => void leave()}>
+          <button type="button" onClick={() => tellFault(leave())}>
             Leave
           </button>
         </span>
       </header>
+      <Fault text={fault.value} />
       <PauseBanner />
       <main id="main" tabIndex={-1}>
         <Page />
@@ -93,11 +106,11 @@ function Page() {
     case 'live':
       return <LivePage />
     case 'calls':
-      return <CallPage call={name} />
+      return <CallPage key={name} call={name} />
     case 'runs':
-      return name === '' ? <RunsPage /> : <RunPage run={name} />
+      return name === '' ? <RunsPage /> : <RunPage key={name} run={name} />
     case 'tools':
-      return name === '' ? <ToolsPage /> : <ToolPage tool={name} />
+      return name === '' ? <ToolsPage /> : <ToolPage key={name} tool={name} />
     case 'servers':
       return <ServersPage />
     case 'policy':
@@ -121,4 +134,4 @@ function Page() {
 
 const root = document.getElementById('console')
 if (root !== null) render(<Console />, root)
-void logIn()
+tellFault(logIn())

@@ -8,7 +8,7 @@ import { useAsked } from '../parts/use-asked.ts'
 
 /** Who may connect, get in and decide. */
 export function AccessPage() {
-  const { answer, fault, again } = useAsked<Access>('/api/access')
+  const { answer, fault, isLate, again } = useAsked<Access>('/api/access')
   if (answer === undefined) return <NotThereYet fault={fault} />
   return (
     <>
@@ -16,7 +16,7 @@ export function AccessPage() {
       <p>
         Tenants: <strong>{answer.tenants.join(', ')}</strong>
       </p>
-      <Visits visits={answer.visits} again={again} />
+      <Visits visits={answer.visits} isLate={isLate} again={again} />
       <Login login={answer.login} />
       <Callers {...answer} />
       <Deciders {...answer} />
@@ -25,7 +25,13 @@ export function AccessPage() {
   )
 }
 
-function Visits({ visits, again }: { visits: Access['visits']; again: () => void }) {
+interface VisitsProps {
+  readonly visits: Access['visits']
+  readonly isLate: boolean
+  readonly again: () => void
+}
+
+function Visits({ visits, isLate, again }: VisitsProps) {
   const change = useChange()
   const end = async (visit: string): Promise<void> => {
     await change.make(`/api/visits/${encodeURIComponent(visit)}/end`, {})
@@ -47,7 +53,7 @@ function Visits({ visits, again }: { visits: Access['visits']; again: () => void
                 <button
                   type="button"
                   class="deny"
-                  disabled={change.isBusy}
+                  disabled={change.isBusy || isLate}
                   aria-label={`End the visit of ${name}`}
                   onClick={() => void end(visit)}
                 >

@@ -97,7 +97,9 @@ function BudgetTable({ actor, tenant, budgets }: Budgets) {
 }
 
 function Consents() {
-  const { answer, fault, again } = useAsked<{ readonly consents: readonly ConsentRow[] }>('/api/consents')
+  const { answer, fault, isLate, again } = useAsked<{ readonly consents: readonly ConsentRow[] }>(
+    '/api/consents',
+  )
   const change = useChange()
   const revoke = async (id: string): Promise<void> => {
     await change.make(`/api/consents/${encodeURIComponent(id)}/revoke`, {})
@@ -126,7 +128,7 @@ function Consents() {
                 <button
                   type="button"
                   class="deny"
-                  disabled={change.isBusy}
+                  disabled={change.isBusy || isLate}
                   aria-label={`Revoke the consent to ${consent.tool} for ${consent.actor}`}
                   onClick={() => void revoke(consent.id)}
                 >

@@ -13,7 +13,7 @@ type Of<Kind extends EvidenceRecord['kind']> = Extract<EvidenceRecord, { kind: K
 
 /** One call: what happened, why, and how it would be decided now. */
 export function CallPage({ call }: { call: string }) {
-  const { answer, fault, again } = useAsked<CallDetail>(`/api/calls/${encodeURIComponent(call)}`)
+  const { answer, fault, isLate, again } = useAsked<CallDetail>(`/api/calls/${encodeURIComponent(call)}`)
   if (answer === undefined) return <NotThereYet fault={fault} />
   const records = answer.records.map(({ record }) => record)
   const begin = records.find((record): record is Of<'begin'> => record.kind === 'begin')
@@ -45,7 +45,7 @@ export function CallPage({ call }: { call: string }) {
       {begin !== undefined && end !== undefined && mayHaveRun(begin, end) && (
         <StepBar begin={begin} end={end} />
       )}
-      {begin !== undefined && end === undefined && <AbortButton call={call} again={again} />}
+      {begin !== undefined && end === undefined && <AbortButton {...{ call, isLate, again }} />}
       {begin !== undefined && <Decided begin={begin} detail={answer} />}
       <h2>Input</h2>
       {answer.input === undefined ? <p>Not kept.</p> : <Value value={answer.input} label="Input" />}
@@ -186,7 +186,7 @@ function Decided({ begin, detail: { explanation } }: { begin: Of<'begin'>; detai
 }
 
 /** Ends a call that runs, in whatever process. */
-function AbortButton({ call, again }: { call: string; again: () => void }) {
+function AbortButton({ call, isLate, again }: { call: string; isLate: boolean; again: () => void }) {
   const change = useChange()
   if (!mayOperate()) return null
   const abort = async (): Promise<void> => {
@@ -194,7 +194,7 @@ function AbortButton({ call, again }: { call: string; again: () => void }) {
   }
   return (
     <p>
-      <button type="button" class="deny" disabled={change.isBusy} onClick={() => void abort()}>
+      <button type="button" class="deny" disabled={change.isBusy || isLate} onClick={() => void abort()}>
         Abort this call
       </button>
       <Fault text={change.fault} />

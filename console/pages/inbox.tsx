@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import { may, type PendingApproval } from '../api.ts'
-import { ended } from '../events.ts'
+import { beginning, ended } from '../events.ts'
 import { Fault } from '../parts/fault.tsx'
 import { Answers } from '../parts/inbox/answers.tsx'
 import { NoticeSwitches } from '../parts/inbox/notices.tsx'
@@ -36,8 +36,12 @@ export function InboxPage() {
         </ul>
       )}
       <Fault text={inbox.fault} />
-      {choice.groups.length === 0 && choice.picked.length === 0 ? (
-        <p class="empty">Nothing waits for you. What a policy asks about shows up here by itself.</p>
+      {choice.groups.length === 0 && choice.picked.length === 0 && !choice.isWriting ? (
+        <p class="empty">
+          {beginning.value === 0
+            ? 'Loading…'
+            : 'Nothing waits for you. What a policy asks about shows up here by itself.'}
+        </p>
       ) : (
         <div class="split">
           <div>
@@ -71,39 +75,30 @@ function KeyHints({ choice: { groups, picked } }: { choice: Choice }) {
 type Inbox = ReturnType<typeof useInbox>
 
 function Card({ inbox }: { inbox: Inbox }) {
-  const { choice, reason, answered, ruling } = inbox
-  const { current, picked, isOver } = choice
+  const { choice, ruling } = inbox
+  const { current, picked } = choice
   if (current === undefined && picked.length === 0) return null
-  if (current !== undefined && picked.length === 0 && isOver)
-    return <Over question={current} choice={choice} />
   const [first = current] = picked
   const name = first?.request.tool ?? ''
   const isOne = picked.length === 0
-  const mayRule = isOne && may('operator', current?.tenant)
+  const isOver = isOne && choice.isOver
   return (
     <section class="card" aria-label={isOne ? `Question about ${name}` : `${picked.length} of ${name}`}>
-      {isOne && current !== undefined ? (
+      {isOver && current !== undefined ? (
+        <Over question={current} choice={choice} />
+      ) : isOne && current !== undefined ? (
         <Question key={current.id} question={current} />
       ) : (
         <Questions questions={picked} isOver={({ id }) => ended.value.has(id)} />
       )}
-      {!may('approver', first?.tenant) ? (
-        <p class="empty">You may look, and not decide.</p>
-      ) : (
-        <Answers
-          count={isOne ? undefined : picked.length}
-          isBusy={inbox.isBusy}
-          decide={answered}
-          reason={reason}
-          onRule={mayRule ? inbox.lookAtRule : undefined}
-        />
-      )}
+      {/* What a person writes when it ends stays a reason: its letters are keys anywhere else. */}
+      {(!isOver || choice.isWriting) && <Decide key="decide" inbox={inbox} first={first} isOver={isOver} />}
       {!isOne && (
         <button type="button" onClick={choice.drop}>
           Decide each by itself <kbd>Esc</kbd>
         </button>
       )}
-      {isOne && current !== undefined && ruling === current.id && (
+      {isOne && !isOver && current !== undefined && ruling === current.id && (
         <RuleOfferCard
           key={current.id}
           approval={current.id}
@@ -116,16 +111,38 @@ function Card({ inbox }: { inbox: Inbox }) {
   )
 }
 
+interface DecideProps {
+  readonly inbox: Inbox
+  readonly first: PendingApproval | undefined
+  readonly isOver: boolean
+}
+
+/** What a person may answer, if they may. */
+function Decide({ inbox, first, isOver }: DecideProps) {
+  if (!may('approver', first?.tenant)) return <p class="empty">You may look, and not decide.</p>
+  const count = inbox.choice.picked.length
+  return (
+    <Answers
+      count={count === 0 ? undefined : count}
+      isBusy={inbox.isBusy || isOver}
+      decide={inbox.answered}
+      reason={inbox.reason}
+      onWriting={inbox.choice.onWriting}
+      onRule={count === 0 && may('operator', first?.tenant) ? inbox.lookAtRule : undefined}
+    />
+  )
+}
+
 /** A question that was looked at when it ended by another way. No other takes its place under the person's hands. */
 function Over({ question, choice }: { question: PendingApproval; choice: Choice }) {
   return (
-    <section class="card" aria-label={`Question about ${question.request.tool}`}>
+    <>
       <h2>{question.request.title} waits no more</h2>
       <p>{describeEnd(question)}</p>
       <button type="button" onClick={() => choice.step(1)}>
         Next <kbd>j</kbd>
       </button>
-    </section>
+    </>
   )
 }
 

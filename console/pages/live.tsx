@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { CallRow } from '../api.ts'
-import { onRecord, type ToldRecord } from '../events.ts'
+import { beginning, onRecord, type ToldRecord } from '../events.ts'
 import { CallSearch, isFor, readSought, toQuery } from '../parts/call-search.tsx'
 import { CallTable } from '../parts/call-table.tsx'
 import { Fault } from '../parts/fault.tsx'
@@ -26,16 +26,21 @@ export function LivePage() {
   const sought = readSought()
   const isPlaced = (sought.until ?? sought.record) !== undefined
   const pages = usePages<Page, CallRow>(`/api/calls${toQuery(sought)}`, ({ calls }) => calls, laterRows)
-  const { rows, fault, again, more } = pages
+  const { rows, fault, again, change, more } = pages
   const filter = useSignal('')
   const isHeld = useSignal(false)
   useEffect(
     () =>
       onRecord((told) => {
-        if (!isHeld.value && rows.value !== undefined) rows.value = take(rows.value, told)
+        if (!isHeld.value) change((before) => take(before, told))
       }),
     [],
   )
+  const since = useRef(beginning.value)
+  useEffect(() => {
+    if (since.current !== beginning.value) again()
+    since.current = beginning.value
+  }, [beginning.value])
   const calls = rows.value ?? []
   const shown =
     filter.value.trim() === ''
@@ -113,6 +118,9 @@ function take(calls: readonly CallRow[], { tenant, sequence, record }: ToldRecor
     )
       return calls
     const { session, call, tool, actor, role, at } = record
+    const oldest = calls.at(-1)
+    // The answer was read after it, and left it to the next page.
+    if (oldest !== undefined && at < oldest.at) return calls
     const begun = { tenant, session, call, tool, actor, role, at, sequence, outcome: 'running' }
     return [begun, ...calls].slice(0, Math.max(mostLive, calls.length))
   }

@@ -8,6 +8,7 @@ import {
   type SuggestionRow,
   type SuggestionsAnswer,
 } from '../api.ts'
+import { onRecord } from '../events.ts'
 import { Fault } from '../parts/fault.tsx'
 import { Foresight } from '../policy/foresight.tsx'
 import { NotThereYet } from '../parts/not-there-yet.tsx'
@@ -23,6 +24,14 @@ import { useChange } from '../parts/use-change.ts'
 export function PolicyPage() {
   const saved = useSignal(0)
   const { answer, fault, again } = useAsked<PolicyAnswer>(`/api/policy?saved=${saved.value}`)
+  // The server takes a file over in its own time.
+  useEffect(
+    () =>
+      onRecord(({ record }) => {
+        if (record.kind === 'note' && /^policy_(?:changed|refused)$/.test(record.event)) again()
+      }),
+    [],
+  )
   const draft = useDraft(answer, () => {
     saved.value += 1
     again()
@@ -51,10 +60,10 @@ export function PolicyPage() {
       )}
       {!mayEdit && <p class="empty">{answer.readOnly}</p>}
       <PolicyRules rules={answer.rules} />
-      <Suggestions asked={suggestions} onAdd={mayEdit ? draft.add : undefined} />
+      <Suggestions asked={suggestions} isBusy={draft.isBusy} onAdd={mayEdit ? draft.add : undefined} />
       {isWhole && answer.text !== undefined && <Editor draft={draft} isReadOnly={!mayEdit} />}
       {isWhole && answer.file !== undefined && (
-        <PolicyVersions saved={saved.value} onBack={mayEdit ? draft.back : undefined} />
+        <PolicyVersions saved={saved.value} isBusy={draft.isBusy} onBack={mayEdit ? draft.back : undefined} />
       )}
     </>
   )
@@ -86,7 +95,21 @@ interface Written {
   readonly reason?: string
 }
 
-function useDraft(present: PolicyAnswer | undefined, onSaved: () => void): Draft {
+/** The file as this page saved it, until the API tells of it too. */
+interface Saved {
+  readonly text: string
+  readonly digest: string
+  /** Of the file before. */
+  readonly before: string
+}
+
+function useDraft(answered: PolicyAnswer | undefined, onSaved: () => void): Draft {
+  const saved = useSignal<Saved | undefined>(undefined)
+  const isKnown = saved.value === undefined || answered?.digest !== saved.value.before
+  useEffect(() => {
+    if (isKnown) saved.value = undefined
+  }, [isKnown])
+  const present = isKnown ? answered : saved.value
   const written = useSignal<Written | undefined>(undefined)
   const seen = useSignal<{ readonly text: string; readonly foresight: ForesightRow } | undefined>(undefined)
   const said = useSignal('')
@@ -115,15 +138,25 @@ function useDraft(present: PolicyAnswer | undefined, onSaved: () => void): Draft
     const { digest = '', reason } = written.value ?? {}
     const despiteCases = (seen.value?.foresight.failures.length ?? 0) > 0
     const sent = { text, digest, despiteCases, ...(reason !== undefined && { reason }) }
-    const done = await make<{ readonly version: number }>('/api/policy', sent)
+    const done = await make<{ readonly version: number; readonly digest: string }>('/api/policy', sent)
     if (done === undefined) return
+    saved.value = { text, digest: done.digest, before: digest }
+    // What was written meanwhile stays, as a change of what was saved.
+    const later = written.value?.text ?? text
     forget()
+    if (later !== text) written.value = { text: later, digest: done.digest }
     said.value = `Version ${done.version} is saved. It holds from the next call on.`
     onSaved()
   }
-  const add = async ({ tenant, rule }: SuggestionRow): Promise<void> => {
-    const added = await make<{ readonly text: string }>('/api/policy/draft', { text, tenant, rule })
-    if (added !== undefined) change(added.text, `the suggested rule "${textOf(rule['id'])}"`)
+  const add = async (suggestion: SuggestionRow): Promise<void> => {
+    const { tenant, rule } = suggestion
+    const before = written.value
+    const given = { text: before?.text ?? text, tenant, rule }
+    const added = await make<{ readonly text: string }>('/api/policy/draft', given)
+    if (added === undefined) return
+    // What was written meanwhile gets the rule too.
+    if (written.value !== before) return add(suggestion)
+    change(added.text, `the suggested rule "${textOf(rule['id'])}"`)
   }
   const isChanged = written.value !== undefined && text !== present?.text
   const checked = useFaults(isChanged ? text : undefined)
@@ -131,7 +164,7 @@ function useDraft(present: PolicyAnswer | undefined, onSaved: () => void): Draft
     text,
     isChanged,
     foresight: seen.value?.text === text ? seen.value.foresight : undefined,
-    faults: isChanged ? checked : (present?.faults ?? []),
+    faults: isChanged ? checked : ((isKnown ? answered?.faults : undefined) ?? []),
     said: said.value,
     fault,
     isBusy,
@@ -173,10 +206,11 @@ function useFaults(text: string | undefined): readonly FaultRow[] {
 
 interface SuggestionsProps {
   readonly asked: Asked<SuggestionsAnswer>
+  readonly isBusy: boolean
   readonly onAdd: ((suggestion: SuggestionRow) => void) | undefined
 }
 
-function Suggestions({ asked: { answer, fault }, onAdd }: SuggestionsProps) {
+function Suggestions({ asked: { answer, fault }, isBusy, onAdd }: SuggestionsProps) {
   return (
     <>
       <h2>Suggestions</h2>
@@ -193,6 +227,7 @@ function Suggestions({ asked: { answer, fault }, onAdd }: SuggestionsProps) {
                 <button
                   type="button"
                   class="allow"
+                  disabled={isBusy}
                   aria-label={`Try the rule "${textOf(suggestion.rule['id'])}"`}
                   onClick={() => onAdd(suggestion)}
                 >

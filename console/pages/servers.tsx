@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { mayOperate, me, type FaultyEntry, type JsonObject, type ServerRow } from '../api.ts'
 import { pauses } from '../events.ts'
 import { AddServer } from '../parts/add-server.tsx'
@@ -15,26 +15,21 @@ interface Servers {
   readonly servers: readonly ServerRow[]
   readonly faulty: readonly FaultyEntry[]
   readonly notices: readonly string[]
+  readonly isBehind: boolean
 }
 
-/** The gateway reads the file soon after it was written, and servers take their time to start. */
-const lookEveryMs = 1_000
-const mostLooks = 10
+/** How soon it is looked again for what is still to come: the gateway reads the file soon after it was written, and servers take their time to start. */
+const nextMs = 1_000
 
 /** The MCP servers, and where each stands. */
 export function ServersPage() {
   const { answer, fault, again } = useAsked<Servers>('/api/servers')
-  /** So often it is looked still for what was written. */
-  const looks = useRef(0)
-  const isComing = answer?.servers.some(({ state }) => state === 'connecting') === true
-  const look = (): void => void (looks.current = mostLooks)
   useEffect(() => {
-    const timer = setInterval(() => {
-      if (looks.current > 0 || isComing) again()
-      looks.current--
-    }, lookEveryMs)
-    return () => clearInterval(timer)
-  }, [isComing])
+    if (answer?.isBehind !== true && !answer?.servers.some(({ state }) => state === 'connecting'))
+      return undefined
+    const timer = setTimeout(again, nextMs)
+    return () => clearTimeout(timer)
+  }, [answer])
   return (
     <>
       <div class="head">
@@ -45,7 +40,7 @@ export function ServersPage() {
         </button>
       </div>
       <Fault text={fault} />
-      {mayOperate() && me.value?.tenant === undefined && <Setup onWritten={look} />}
+      {mayOperate() && me.value?.tenant === undefined && <Setup onWritten={again} />}
       {answer?.servers.length === 0 && answer.faulty.length === 0 && (
         <p class="empty">
           There is no MCP server yet. Add one here, or at a terminal:{' '}
@@ -61,7 +56,7 @@ export function ServersPage() {
         <p key={notice}>{notice}</p>
       ))}
       {answer?.servers.map((server) => (
-        <Server key={server.server} {...server} again={again} onWritten={look} />
+        <Server key={server.server} {...server} again={again} />
       ))}
     </>
   )
@@ -89,8 +84,7 @@ function Server({
   remedy,
   log,
   again,
-  onWritten,
-}: ServerRow & { again: () => void; onWritten: () => void }) {
+}: ServerRow & { again: () => void }) {
   return (
     <section class="card server" aria-label={server}>
       <div class="head">
@@ -123,7 +117,7 @@ function Server({
               </span>
             ))}
       </p>
-      {mayOperate() && me.value?.tenant === undefined && <Entry server={server} onWritten={onWritten} />}
+      {mayOperate() && me.value?.tenant === undefined && <Entry server={server} onWritten={again} />}
       {log !== undefined && (
         <details>
           <summary>What it said last</summary>
@@ -192,7 +186,7 @@ interface Opening {
 /** The entry of a server: what would let it have what it was kept from, and taking it out. */
 function Entry({ server, onWritten }: { server: string; onWritten: () => void }) {
   const changes = useSignal<ServerChanges | undefined>(undefined)
-  const { answer } = useAsked<{ readonly openings: readonly Opening[] }>(
+  const { answer, fault } = useAsked<{ readonly openings: readonly Opening[] }>(
     `/api/servers/${encodeURIComponent(server)}/entry`,
   )
   if (changes.value !== undefined)
@@ -208,6 +202,7 @@ function Entry({ server, onWritten }: { server: string; onWritten: () => void })
     )
   return (
     <div class="bar entry">
+      <Fault text={fault} />
       {answer?.openings.map(({ what, fields }) => (
         <button key={what} type="button" onClick={() => (changes.value = { [server]: { fields } })}>
           Allow {what}…

@@ -87,8 +87,9 @@ function PatternStop() {
 /** A tool: its definition, and what an operator may do about it. */
 export function ToolPage({ tool }: { tool: string }) {
   const path = `/api/tools/${encodeURIComponent(tool)}`
-  const { answer, fault, again } = useAsked<ToolDetail>(path)
+  const { answer, fault, isLate, again } = useAsked<ToolDetail>(path)
   const change = useChange()
+  const isBusy = change.isBusy || isLate
   const make = async (to: string, body: object): Promise<void> => {
     if ((await change.make(`${path}/${to}`, body)) !== undefined) again()
   }
@@ -110,6 +111,7 @@ export function ToolPage({ tool }: { tool: string }) {
           <button
             type="button"
             class={isPaused ? 'allow' : 'deny'}
+            disabled={isBusy}
             title="Calls end with an error until it is enabled; those that run go on"
             onClick={() => void make('state', { state: isPaused ? 'enabled' : 'paused' })}
           >
@@ -128,6 +130,7 @@ export function ToolPage({ tool }: { tool: string }) {
             <button
               type="button"
               class="allow"
+              disabled={isBusy}
               onClick={() => void make('approve', { digest: pending.digest })}
             >
               Approve this definition

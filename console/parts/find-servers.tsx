@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { ask, type ClientRow, type JsonObject, type RegistryRow } from '../api.ts'
 import { messageOf } from '../../src/kit/text/message-of.ts'
 import { Choices } from './add-server.tsx'
@@ -11,15 +11,17 @@ interface Looked<Answer> {
   readonly fault?: string
 }
 
-/** Asks only if a person says so. */
+/** Asks only if a person says so. What was asked last counts, in whatever order answers come. */
 function useLook<Answer>(): [Looked<Answer>, (path: string) => Promise<void>] {
   const [looked, setLooked] = useState<Looked<Answer>>({})
+  const last = useRef(0)
   const look = async (path: string): Promise<void> => {
-    try {
-      setLooked({ answer: await ask<Answer>(path) })
-    } catch (error) {
-      setLooked({ fault: messageOf(error) })
-    }
+    const own = ++last.current
+    const told = await ask<Answer>(path).then(
+      (answer) => ({ answer }),
+      (error: unknown) => ({ fault: messageOf(error) }),
+    )
+    if (last.current === own) setLooked(told)
   }
   return [looked, look]
 }

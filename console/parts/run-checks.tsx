@@ -85,7 +85,7 @@ export function ComparePart({ run }: { run: string }) {
           </select>
         </label>
       </div>
-      {other.value !== '' && <Compared run={run} other={other.value} />}
+      {other.value !== '' && <Compared key={other.value} run={run} other={other.value} />}
     </>
   )
 }

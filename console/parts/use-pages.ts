@@ -11,6 +11,8 @@ export interface Pages<Row> {
   readonly isLoading: boolean
   /** Loads the first page anew. */
   readonly again: () => void
+  /** Changes the rows that are there, and those of a first page that is on its way: it may have been read before. */
+  readonly change: (how: (rows: readonly Row[]) => readonly Row[]) => void
   /** Loads the next page, once at a time. Undefined if there is none. */
   readonly more: (() => void) | undefined
 }
@@ -35,10 +37,13 @@ export function usePages<Answer extends { readonly next?: string }, Row>(
   const isLoading = useSignal(false)
   /** Which load is the last one that was asked for: an answer of another one is of no use any more. */
   const asked = useRef(0)
+  /** What happened since the first page was asked for that is on its way. */
+  const changes = useRef<((rows: readonly Row[]) => readonly Row[])[]>([])
   const load = async (from?: string): Promise<void> => {
     const own = ++asked.current
     const isWanted = (): boolean => asked.current === own
     isLoading.value = true
+    if (from === undefined) changes.current = []
     try {
       let before = from
       let found = 0
@@ -49,7 +54,10 @@ export function usePages<Answer extends { readonly next?: string }, Row>(
         const answer = await ask<Answer>(`${path}${page}`)
         if (!isWanted()) return
         const loaded = rowsOf(answer)
-        rows.value = before === undefined ? loaded : [...(rows.value ?? []), ...loaded]
+        rows.value =
+          before === undefined
+            ? changes.current.reduce((all, how) => how(all), loaded)
+            : [...(rows.value ?? []), ...loaded]
         next.value = before = answer.next
         found += loaded.length
         if (before === undefined || found >= fewRows) break
@@ -68,6 +76,10 @@ export function usePages<Answer extends { readonly next?: string }, Row>(
     fault: fault.value,
     isLoading: isLoading.value,
     again: () => void load(),
+    change(how) {
+      if (isLoading.value) changes.current.push(how)
+      if (rows.value !== undefined) rows.value = how(rows.value)
+    },
     more: before === undefined ? undefined : () => void (isLoading.value || load(before)),
   }
 }

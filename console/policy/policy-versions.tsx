@@ -9,12 +9,13 @@ import { useAsked } from '../parts/use-asked.ts'
 interface PolicyVersionsProps {
   /** Shown anew if it changes. */
   readonly saved: number
+  readonly isBusy: boolean
   /** Called with what a version said, for it to be saved anew. Absent for who may not. */
   readonly onBack: ((text: string, version: number) => void) | undefined
 }
 
 /** What the policy file said before. */
-export function PolicyVersions({ saved, onBack }: PolicyVersionsProps) {
+export function PolicyVersions({ saved, isBusy, onBack }: PolicyVersionsProps) {
   const shown = useSignal<number | undefined>(undefined)
   const { answer, fault } = useAsked<{ readonly versions: readonly VersionRow[] }>(
     `/api/policy/versions?saved=${saved}`,
@@ -49,12 +50,18 @@ export function PolicyVersions({ saved, onBack }: PolicyVersionsProps) {
           }))}
         />
       )}
-      {shown.value !== undefined && <Version key={shown.value} version={shown.value} onBack={onBack} />}
+      {shown.value !== undefined && (
+        <Version key={shown.value} version={shown.value} {...{ isBusy, onBack }} />
+      )}
     </>
   )
 }
 
-function Version({ version, onBack }: { version: number; onBack: PolicyVersionsProps['onBack'] }) {
+function Version({
+  version,
+  isBusy,
+  onBack,
+}: { version: number } & Pick<PolicyVersionsProps, 'isBusy' | 'onBack'>) {
   const { answer, fault } = useAsked<VersionDetail>(`/api/policy/versions/${version}`)
   return (
     <>
@@ -62,7 +69,7 @@ function Version({ version, onBack }: { version: number; onBack: PolicyVersionsP
       {answer !== undefined && <Preview title={`What version ${version} changed`} body={answer.diff} />}
       {answer !== undefined && onBack !== undefined && (
         <p>
-          <button type="button" onClick={() => onBack(answer.text, version)}>
+          <button type="button" disabled={isBusy} onClick={() => onBack(answer.text, version)}>
             Back to version {version}
           </button>
         </p>

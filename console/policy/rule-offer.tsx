@@ -16,7 +16,11 @@ interface RuleOfferProps {
 export function RuleOfferCard({ approval, isBusy, onAllow, onLeave }: RuleOfferProps) {
   const { answer, fault } = useAsked<RuleOffer>(`/api/approvals/${encodeURIComponent(approval)}/rule`)
   const button = useRef<HTMLButtonElement>(null)
-  useEffect(() => button.current?.focus(), [answer])
+  const from = useRef(document.activeElement)
+  useEffect(() => {
+    // Who went elsewhere meanwhile stays there.
+    if (document.activeElement === from.current) button.current?.focus()
+  }, [answer])
   if (answer === undefined) return <NotThereYet fault={fault} />
   const { suggestion, file, digest, reason } = answer
   return (

@@ -17,26 +17,26 @@ export function TryTool({ tool, schema }: { tool: string; schema: JsonSchema }) 
   const fits = hasForm(schema)
   const [input, setInput] = useState<Json>(() => emptyOf(schema))
   const [isRaw, setRaw] = useState(!fits)
-  const [wouldBe, setWouldBe] = useState<WouldBeRow>()
+  /** What a look said, and of which input. */
+  const [looked, setLooked] = useState<{ readonly of: Json; readonly wouldBe: WouldBeRow | undefined }>()
   const [tried, setTried] = useState<TriedRow>()
   const change = useChange()
   const lost = useEnd(tried, setTried)
-  const write = (next: Json | undefined): void => {
-    setInput(next ?? {})
-    setWouldBe(undefined)
-  }
+  const wouldBe = looked?.of === input ? looked.wouldBe : undefined
   const path = `/api/tools/${encodeURIComponent(tool)}`
   const result = toResult(tried)
   const error = toError(wouldBe?.error) ?? result?.error
   const faults = new Map(error?.issues?.map(({ pointer, message }) => [pointer, message] as const))
   const look = async (): Promise<void> => {
     setTried(undefined)
-    setWouldBe(await change.make<WouldBeRow>(`${path}/preflight`, { input }))
+    setLooked(undefined)
+    setLooked({ of: input, wouldBe: await change.make<WouldBeRow>(`${path}/preflight`, { input }) })
   }
   const run = async (): Promise<void> => {
     setTried(await change.make<TriedRow>(`${path}/call`, { input }))
-    setWouldBe(undefined)
+    setLooked(undefined)
   }
+  const write = (next: Json | undefined): void => setInput(next ?? {})
   return (
     <section class="card try" aria-label="Try it">
       <h2>Try it</h2>
@@ -133,14 +133,15 @@ function useEnd(tried: TriedRow | undefined, onEnd: (tried: TriedRow) => void): 
   const open = tried !== undefined && tried.state !== 'ended' ? tried.call : undefined
   useEffect(() => {
     if (open === undefined) return
+    let isWanted = true
     const read = async (): Promise<void> => {
       try {
         const { records, result } = await ask<CallDetail>(`/api/calls/${encodeURIComponent(open)}`)
-        if (records.some(({ record }) => record.kind === 'end'))
+        if (isWanted && records.some(({ record }) => record.kind === 'end'))
           onEnd({ call: open, state: 'ended', ...(result !== undefined && { result }) })
       } catch (error) {
         // One that waits has no records yet.
-        if (error instanceof ApiError && error.status === 404) return
+        if (!isWanted || (error instanceof ApiError && error.status === 404)) return
         setFault(messageOf(error))
       }
     }
@@ -149,7 +150,10 @@ function useEnd(tried: TriedRow | undefined, onEnd: (tried: TriedRow) => void): 
     })
     // It may have ended before it was listened for.
     void read()
-    return stop
+    return () => {
+      isWanted = false
+      stop()
+    }
   }, [open])
   return fault
 }

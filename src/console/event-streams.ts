@@ -9,7 +9,7 @@ import { sees, tenantsOf, type Visitor } from './base/roles.ts'
 export interface EventStreams {
   /**
    * Server-Sent Events (WHATWG HTML): `record` for each record of the chains, with the place behind it as its id, `approval` for what became of
-   * a question, and `pauses` with all that is paused, whenever that changes. With the last id that a client saw it is told all that came since, whatever ended or was restarted meanwhile.
+   * a question, `pauses` with all that is paused, whenever that changes, and `present` once all is told that waits and is paused now. With the last id that a client saw it is told all that came since, whatever ended or was restarted meanwhile.
    */
   open(visitor: Visitor, lastEventId: string | null): Response
   end(): void
@@ -114,6 +114,7 @@ function follow(
       write(`event: approval\ndata: ${JSON.stringify({ event, approval })}\n\n`)
   })
   look()
+  write('event: present\ndata: {}\n\n')
   return stop
 }
 

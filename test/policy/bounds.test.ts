@@ -155,6 +155,80 @@ test('a plan that tries to write is refused, before anybody is asked (PL-12)', a
   expect(person.asked).toEqual([])
 })
 
+test('a path or host that a plan spells in another way is what a rule says of it (PL-04)', async () => {
+  const project = makeFolder({ 'secret.txt': 'inner' })
+  const spelling = defineTool({
+    name: 'demo.spelling',
+    description: 'Plans what it is told as it is told.',
+    permission: 'readonly',
+    sideEffect: 'network',
+    capabilities: { fs: { read: ['*'] }, net: { hosts: ['*'] } },
+    input: { type: 'object', properties: { path: { type: 'string' }, host: { type: 'string' } } },
+    plan({ path, host = '' }) {
+      if (path !== undefined) return { operations: [{ kind: 'fs.read', path: `${project}/${path}` }] }
+      return { operations: [{ kind: 'net', host, url: `https://${host}/` }] }
+    },
+    run: () => 'ran',
+  })
+  const resources = ['handrail:file:{project}/secret.txt', 'handrail:host:evil.example']
+  const runtime = await openRuntime({
+    project,
+    tools: [spelling],
+    policy: { rules: [{ effect: 'deny', tools: ['*'], resources }, ...allowAll.rules] },
+  })
+  const session = runtime.session()
+  const told = [
+    ...['secret.txt', './secret.txt', 'x/../secret.txt', '/secret.txt', 'secret.txt/'].map((path) => ({
+      path,
+    })),
+    { host: 'Evil.example' },
+  ]
+  for (const input of told)
+    expect((await session.call('demo.spelling', input)).error?.reason, JSON.stringify(input)).toBe(
+      'rule_denied',
+    )
+  expect((await session.call('demo.spelling', { path: '.secret.txt..' })).ok).toBe(true)
+})
+
+test('what is no plan can be judged by nobody, so nothing runs, and a preflight says why (PL-03)', async () => {
+  const ran: unknown[] = []
+  const operations: readonly Operation[] = []
+  const preview = { kind: 'text', title: 'A title', body: 'A body' }
+  const plans: Readonly<Record<string, unknown>> = {
+    null: null,
+    text: 'fs.write',
+    'no operations': { preview },
+    'operations that are a set': { operations: new Set() },
+    'an operation that is null': { operations: [null] },
+    'a kind that there is not': { operations: [{ kind: 'fs.wirte', path: '/etc/passwd' }] },
+    'a path that is relative': { operations: [{ kind: 'fs.read', path: 'a' }] },
+    'no argv': { operations: [{ kind: 'process', executable: '/usr/bin/ls', cwd: '/' }] },
+    'no host': { operations: [{ kind: 'net', url: 'https://a.example/' }] },
+    'a resource that is a number': { operations: [{ kind: 'other', resource: 5 }] },
+    'a preview without a body': { operations, preview: { ...preview, body: undefined } },
+    'a title that is a number': { operations, preview: { ...preview, title: 5 } },
+    'a scope that is a number': { operations, scope: 5 },
+  }
+  const odd = defineTool({
+    name: 'demo.odd',
+    description: 'Plans what is none.',
+    permission: 'readonly',
+    input: { type: 'object', properties: { which: { type: 'string' } } },
+    plan: ({ which }) => plans[which ?? ''] as never,
+    run: (input) => ran.push(input),
+  })
+  const session = (await openRuntime({ tools: [odd], policy: allowAll })).session()
+  for (const which of Object.keys(plans)) {
+    const { error } = await session.call('demo.odd', { which })
+    expect(error, which).toMatchObject({ code: 'TOOL.FAILED', reason: 'invalid_plan' })
+    expect(await session.preflight('demo.odd', { which }), which).toMatchObject({
+      effect: 'deny',
+      error: { reason: 'invalid_plan', message: error?.message },
+    })
+  }
+  expect(ran).toEqual([])
+})
+
 test.each([
   [
     'throws',

@@ -7,12 +7,14 @@ interface AnswersProps {
   readonly isBusy: boolean
   readonly decide: (decision: Decision) => void
   readonly reason: RefObject<HTMLInputElement | null>
+  /** Told when a person begins to write the reason, and ends. */
+  readonly onWriting: (isNow: boolean) => void
   /** Shows the rule that would answer such calls. Absent for who may not change the policy, and for several. */
   readonly onRule: (() => void) | undefined
 }
 
 /** What a person may answer. */
-export function Answers({ count, isBusy, decide, reason, onRule }: AnswersProps) {
+export function Answers({ count, isBusy, decide, reason, onWriting, onRule }: AnswersProps) {
   const these = count === undefined ? '' : ` these ${count}`
   return (
     <form
@@ -40,6 +42,8 @@ export function Answers({ count, isBusy, decide, reason, onRule }: AnswersProps)
           name="reason"
           placeholder="told to the model"
           autoComplete="off"
+          onFocus={() => onWriting(true)}
+          onBlur={() => onWriting(false)}
           onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
         />
       </label>

@@ -19,6 +19,9 @@ export interface Choice {
   readonly isOver: boolean
   /** What is decided together, as it was when it was picked. */
   readonly picked: readonly PendingApproval[]
+  /** Whether the person writes a reason: what is looked at stays, whatever becomes of it. */
+  readonly isWriting: boolean
+  readonly onWriting: (isNow: boolean) => void
   readonly choose: (id: string | undefined) => void
   readonly step: (by: number) => void
   /** Looks at the next one that is none of these. */
@@ -34,6 +37,7 @@ export interface Choice {
 export function useChoice(hidden: ReadonlySet<string>): Choice {
   const chosen = useSignal<PendingApproval | undefined>(undefined)
   const picked = useSignal<readonly PendingApproval[]>([])
+  const isWriting = useSignal(false)
   const groups = toGroups([...waiting.value.values()].filter(({ id }) => !hidden.has(id)))
   const list = groups.flatMap(({ questions }) => questions)
   const held = chosen.value
@@ -41,8 +45,9 @@ export function useChoice(hidden: ReadonlySet<string>): Choice {
   // A question that comes in later does not take the place of the one that is looked at, unless nothing waited before it came.
   useEffect(() => {
     if (chosen.value === undefined) chosen.value = current
-    else if (list.length === 0 && ended.value.has(chosen.value.id)) chosen.value = undefined
-  }, [current?.id, list.length])
+    else if (list.length === 0 && ended.value.has(chosen.value.id) && !isWriting.value)
+      chosen.value = undefined
+  }, [current?.id, list.length, isWriting.value])
   const choose = (id: string | undefined): void => {
     chosen.value = list.find((each) => each.id === id)
   }
@@ -55,6 +60,8 @@ export function useChoice(hidden: ReadonlySet<string>): Choice {
     current,
     isOver: current !== undefined && !list.some(({ id }) => id === current.id),
     picked: picked.value,
+    isWriting: isWriting.value,
+    onWriting: (isNow) => void (isWriting.value = isNow),
     choose,
     step(by) {
       const at = list.findIndex(({ id }) => id === current?.id)
@@ -62,6 +69,8 @@ export function useChoice(hidden: ReadonlySet<string>): Choice {
       choose(list[next]?.id)
     },
     leave(left) {
+      // The person moved on meanwhile.
+      if (chosen.value !== undefined && chosen.value.id !== current?.id) return
       const isLeft = ({ id }: PendingApproval): boolean => left.some((each) => each.id === id)
       const after = list.slice(list.findIndex(({ id }) => id === current?.id) + 1)
       chosen.value = [...after, ...list].find((each) => !isLeft(each))

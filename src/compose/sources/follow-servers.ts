@@ -10,6 +10,7 @@ import { createLoginFiles } from '../../config/servers/login-files.ts'
 import { watchUpstreams } from '../../config/servers/watch-upstreams.ts'
 import { SetupError } from '../../contract/base/errors.ts'
 import type { FeedHost, OpenFeed } from '../../contract/mcp/tool-feed.ts'
+import { canonicalJson } from '../../kit/json/canonical-json.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
 import { createMemoryTokenStore } from '../../mcp/upstream/login/memory-token-store.ts'
 import type { Upstreams } from '../../mcp/upstream/open-upstreams.ts'
@@ -22,6 +23,10 @@ export interface ServerFile {
   current: LoadedUpstreams
   /** Reads the file again, beside what is in force. */
   reload(): LoadedUpstreams
+  /** Whether what it says is being taken over. */
+  isChanging: boolean
+  /** Whether it says something by now that is not taken over yet. */
+  isBehind(): boolean
 }
 
 /** Reads which servers there are. Throws a SetupError if `servers` has an issue. */
@@ -31,7 +36,15 @@ export function readServers({ path = defaultPath(), servers }: McpToolsOptions):
   const issues = current.faulty.flatMap(({ issues: each }) => each)
   if (servers !== undefined && issues.length > 0)
     throw new SetupError('invalid_options', 'These servers of mcpTools cannot be used:', issues)
-  const file: ServerFile = { path, current, reload: () => reloadUpstreams(path, file.current, about) }
+  const file: ServerFile = {
+    path,
+    current,
+    reload: () => reloadUpstreams(path, file.current, about),
+    isChanging: false,
+    isBehind: () =>
+      servers === undefined &&
+      (file.isChanging || canonicalJson(file.reload()) !== canonicalJson(file.current)),
+  }
   return file
 }
 
@@ -72,7 +85,12 @@ export async function followServers(
       current: file.current,
       async onChange(loaded) {
         file.current = loaded
-        await takeOver(loaded, upstreams, report)
+        file.isChanging = true
+        try {
+          await takeOver(loaded, upstreams, report)
+        } finally {
+          file.isChanging = false
+        }
       },
       onFailure: (error) => host.report('mcp', notTakenOver(error)),
     }),

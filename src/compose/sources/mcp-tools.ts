@@ -53,7 +53,10 @@ export interface McpTools extends ToolFeed {
 }
 
 /** The same, with lines of single clients to single servers. */
-export type McpFeed = McpTools & ServerConnections
+export interface McpFeed extends McpTools, ServerConnections {
+  /** Whether the file that is followed says by now what is still to be taken over. */
+  isBehind(): boolean
+}
 
 /** Where all servers stand. */
 export interface McpState {
@@ -104,6 +107,7 @@ export function openMcpFeed(options: McpToolsOptions): McpFeed {
       return describe()
     },
     describe,
+    isBehind: () => file.isBehind(),
     serversOf: (tenant) =>
       (opened?.describe() ?? [])
         .map(({ server }) => server)

@@ -20,8 +20,12 @@ const list = endpoint({
         description: 'Entries of mcp.json that are left out. Who sees one tenant only is not told.',
       },
       notices: { type: 'array', items: { type: 'string' }, description: 'As `faulty`, with nothing wrong.' },
+      isBehind: {
+        type: 'boolean',
+        description: 'Whether mcp.json says by now what is still to be taken over.',
+      },
     },
-    required: ['servers', 'faulty', 'notices'],
+    required: ['servers', 'faulty', 'notices', 'isBehind'],
   },
   run({ visitor, tenants, parts: { runtime, servers } }) {
     const { servers: all, faulty, notices } = servers.describe()
@@ -40,6 +44,7 @@ const list = endpoint({
           }))
         : [],
       notices: isForAll ? [...notices] : [],
+      isBehind: servers.isBehind(),
     }
   },
 })

@@ -34,7 +34,7 @@ export interface Prunable {
 export interface ConsoleParts {
   readonly runtime: Runtime
   /** The MCP servers whose tools the runtime has. */
-  readonly servers: Pick<McpFeed, 'describe' | 'serversOf'>
+  readonly servers: Pick<McpFeed, 'describe' | 'serversOf' | 'isBehind'>
   /** Logins at them that people make in their browsers. */
   readonly serverLogins: ServerLogins
   /** How servers are added to the file of them. */

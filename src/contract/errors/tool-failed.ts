@@ -44,6 +44,8 @@ export const toolFailed = {
     remote_canceled: 'Another domain ended the call.',
     unknown_job: 'The session has no such job.',
     job_failed: 'The work of a long tool is over without success.',
+    invalid_plan:
+      'What the tool said that the call would do has another form than a plan, so nothing could be judged.',
     invalid_state: 'What a long tool keeps of its work is not JSON, too large, or has a secret in it.',
     invalid_news: 'A long tool answered a poll with something else than how its work is.',
     part_failed: 'A part of a composition did not succeed; the message says which parts ran.',
@@ -117,6 +119,7 @@ export const toolFailed = {
     not_recorded: 'A recorded run stands in for the tool, and this call is not part of it.',
   },
   except: {
+    invalid_plan: { actor: 'developer', next: 'report' },
     protected_path: { actor: 'model', next: 'try_another' },
     claim_lost: { actor: 'model', next: 'try_another' },
     step_not_ready: { actor: 'model', next: 'try_another' },

@@ -44,3 +44,12 @@ test('a number in a query says little (POOL-8)', () => {
   const models = { name: 'mesh.export', description: 'Exports 40.' }
   expect(firstOf('the score of player 40', models)).toBe('api.calculate_score')
 })
+
+test('what people ask to get, a tool may search, and what they write, it may add (POOL-8)', () => {
+  const search = { name: 'cards.search_cards', description: 'Searches for cards.' }
+  const order = { name: 'shop.ship_cards', description: 'Ships some cards.' }
+  expect(firstOf('get the cards', order, search)).toBe(search.name)
+  const addText = { name: 'paper.add_text', description: 'Adds text to a document.' }
+  const copyText = { name: 'paper.copy_text', description: 'Copies text to a document.' }
+  expect(firstOf('write text to a document', copyText, addText)).toBe(addText.name)
+})

@@ -19,8 +19,9 @@ const courtesy: ReadonlySet<string> = new Set(
 const related: ReadonlyMap<string, ReadonlySet<string>> = toRelated(`
   create add new make generate insert
   delete remove erase
-  get fetch retrieve show obtain read
+  get fetch retrieve show obtain read search
   open read view
+  write add append insert
   search find lookup query discover
   update edit modify change
   begin start launch run execute

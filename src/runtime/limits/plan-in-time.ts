@@ -1,7 +1,6 @@
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { Plan, PlanContext } from '../../contract/tool/plan.ts'
 import type { PermitHost, Sandbox } from '../../contract/services/sandbox.ts'
-import { copyJson } from '../../kit/json/copy-json.ts'
 import { showDuration } from '../../kit/time/show-duration.ts'
 import { openSchedules } from '../planning/open-schedules.ts'
 import { lookAtPlanMode } from '../planning/open-plan-mode.ts'
@@ -11,6 +10,7 @@ import { boundFiles, boundSearch } from './bound-effects.ts'
 import type { Authorised } from '../state/call-state.ts'
 import type { CallScope } from '../state/scope.ts'
 import { lookAtParts } from '../planning/look-at-parts.ts'
+import { toOwnPlan } from './own-plan.ts'
 import { createRunWatch } from './run-watch.ts'
 
 /**
@@ -24,7 +24,8 @@ export async function planInTime(authorised: Authorised, scope: CallScope): Prom
   if (watch.ended === undefined) {
     const planning = Promise.resolve(tool.plan?.(authorised.decoded, toPlanContext(authorised, scope)))
     const first = await watch.firstOf(planning, timeoutMs)
-    if (first !== 'ended') return first.value === undefined ? nothingPlanned : toOwn(first.value)
+    if (first !== 'ended')
+      return first.value === undefined ? nothingPlanned : toOwnPlan(first.value, definition.name)
   }
   if (watch.ended === 'timeout') {
     throw new ToolFailure({
@@ -36,29 +37,15 @@ export async function planInTime(authorised: Authorised, scope: CallScope): Prom
   throw new ToolFailure(abortedEarly(definition.name, watch.ended, 'before it ran'))
 }
 
-/** What was judged and shown is what the call stands on, whatever the tool does to its own. What is for its run is its own matter. */
-function toOwn(plan: Plan): Plan {
-  const { operations, preview } = plan
-  const own: Plan = { ...plan, operations: copyJson(operations) }
-  if (preview !== undefined) own.preview = { ...preview }
-  return own
-}
-
 /** Of a tool that plans nothing. */
 export const nothingPlanned: Plan = { operations: [] }
 
 /** The services of a plan read only: `enter` refuses their writing operations, and nothing is sent before it is allowed. */
 function toPlanContext(authorised: Authorised, { tenant, session }: CallScope): PlanContext {
   const { definition } = authorised.registered
-  const { principal, mode, ancestors } = session
   const bounds = { definition, project: tenant.project }
-  let effects: ReturnType<Sandbox['enter']> | undefined
-  const entered = (): ReturnType<Sandbox['enter']> =>
-    (effects ??= tenant.sandbox.enter(authorised.profile, {
-      access: 'read',
-      permitHost: sendNothing,
-      hidden: () => tenant.policy.hiddenGlobs({ definition, principal, mode, ancestors }),
-    }))
+  let effects: Effects | undefined
+  const entered = (): Effects => (effects ??= enterToLook(authorised, { tenant, session }))
   let files: PlanContext['files'] | undefined
   return {
     principal: session.principal,
@@ -86,6 +73,19 @@ function toPlanContext(authorised: Authorised, { tenant, session }: CallScope): 
       return entered().network
     },
   }
+}
+
+type Effects = ReturnType<Sandbox['enter']>
+
+/** What the call may look at unasked, and nothing else. */
+export function enterToLook({ profile, registered }: Authorised, { tenant, session }: CallScope): Effects {
+  const { definition } = registered
+  const { principal, mode, ancestors } = session
+  return tenant.sandbox.enter(profile, {
+    access: 'read',
+    permitHost: sendNothing,
+    hidden: () => tenant.policy.hiddenGlobs({ definition, principal, mode, ancestors }),
+  })
 }
 
 function lookAtSchedules(authorised: Authorised, scope: CallScope): PlanContext['schedules'] {
