@@ -18,6 +18,7 @@ import { dirname, join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { atEnd } from '../support/at-end.ts'
 import {
+  environmentOf,
   jsonOf,
   makePlace,
   program,
@@ -28,6 +29,7 @@ import {
   type Running,
   type StartOptions,
 } from '../support/command-line.ts'
+import { runKept } from '../support/kept-commands.ts'
 import { makeFolder } from '../support/project.ts'
 import { findProcesses } from '../support/processes.ts'
 import { firstOf, rounds } from '../support/rounds.ts'
@@ -63,13 +65,15 @@ function run(
   return running.ended
 }
 
-/** The same in a process that asks no server, as Node was given an option. */
-function runAlone(
+/** The same in a process that asks no server: a kept one, or one whose Node was given an option. */
+async function runAlone(
   place: Place,
   argv: readonly string[],
-  { input = '', ...options }: RunOptions = {},
+  { input = '', cwd = place.project, env }: RunOptions = {},
 ): Promise<Ended> {
-  const running = startProgram(place, ['--no-warnings', program, ...argv], options)
+  const kept = await runKept({ argv, cwd, env: { ...environmentOf(place), ...env }, input })
+  if (kept !== undefined) return { ...kept, signal: null }
+  const running = startProgram(place, ['--no-warnings', program, ...argv], { cwd, ...(env && { env }) })
   running.child.stdin.end(input)
   return running.ended
 }

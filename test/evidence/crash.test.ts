@@ -18,10 +18,9 @@ const atOnce = 4
 
 test(`${kills} processes killed at random leave no open begin, no lost reservation and no double effect (EVID-1, CALL-3, CALL-4, AUTH-4)`, async () => {
   const place = { project: makeFolder(), store: join(makeFolder(), 'store.db') }
-  const cache = makeFolder()
   for (let round = 0; round < kills; round += atOnce)
     await Promise.all(
-      Array.from({ length: atOnce }, (_, each) => workAndDie({ ...place, cache, name: `w${round + each}` })),
+      Array.from({ length: atOnce }, (_, each) => workAndDie({ ...place, name: `w${round + each}` })),
     )
 
   // After the lease of whatever the dead had reserved.
@@ -85,15 +84,9 @@ function keyIn(body: string | null): string {
   return path ?? line ?? ''
 }
 
-async function workAndDie(place: {
-  project: string
-  store: string
-  cache: string
-  name: string
-}): Promise<void> {
+async function workAndDie(place: { project: string; store: string; name: string }): Promise<void> {
   const child = spawn(process.execPath, [onBundle, worker, place.project, place.store, place.name], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, NODE_COMPILE_CACHE: place.cache },
   })
   let complaints = ''
   child.stderr.on('data', (text) => (complaints += String(text)))

@@ -163,7 +163,7 @@ test('whoever is killed while they save leaves the whole of the old policy or of
   await versions(place)
   const path = join(place.user, 'new.json')
   let saved = 0
-  for (let round = 0; round < rounds({ usual: 4, long: 60 }); round++) {
+  for (let round = 0; round < rounds({ usual: 2, long: 60 }); round++) {
     const before = policyOf(place)
     const text = `{ "rules": [${' '.repeat(200_000)}] } // ${round}`
     writeFileSync(path, text)

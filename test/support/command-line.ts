@@ -1,4 +1,5 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, inject } from 'vitest'
 import { atEnd } from './at-end.ts'
@@ -37,7 +38,7 @@ export function makePlace(
   return { project, user, home, store: join(home, 'store.db') }
 }
 
-/** The environment of a person: nothing of the test runner's or npm's own, so that no variable of theirs decides. */
+/** The environment of a person: nothing of the test runner's or npm's own but where the tests keep files, so that no variable of theirs decides. */
 export function environmentOf(place: Place): Record<string, string> {
   return {
     PATH: process.env['PATH'] ?? '',
@@ -45,6 +46,7 @@ export function environmentOf(place: Place): Record<string, string> {
     TERM: 'xterm',
     LANG: 'C.UTF-8',
     SHELL: '/bin/sh',
+    TMPDIR: tmpdir(),
   }
 }
 

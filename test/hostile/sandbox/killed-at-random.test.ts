@@ -18,7 +18,7 @@ test.each(['bubblewrap', 'host'])(
   `${kills} kills at random leave no process behind, and no temporary file for the next one, with the sandbox %s (FILE-7, CALL-3)`,
   { timeout: 600_000 + kills * 20_000 },
   async (kind) => {
-    const place = { project: makeFolder(tree), temporary: makeFolder(), cache: makeFolder(), kind }
+    const place = { project: makeFolder(tree), temporary: makeFolder(), kind }
     for (let kill = 0; kill < kills; kill++) {
       await runAndDie(place, Math.random() * longestMs)
       await vi.waitFor(() => expect(findProcesses(place.project)).toEqual([]), {
@@ -32,14 +32,14 @@ test.each(['bubblewrap', 'host'])(
 )
 
 async function runAndDie(
-  { project, temporary, cache, kind }: Record<'project' | 'temporary' | 'cache' | 'kind', string>,
+  { project, temporary, kind }: Record<'project' | 'temporary' | 'kind', string>,
   afterMs?: number,
 ): Promise<void> {
   const runner = join(import.meta.dirname, 'killed-runner.ts')
   const args = [project, kind, ...(afterMs === undefined ? [] : [String(afterMs)])]
   const child = spawn(process.execPath, [onBundle, runner, ...args], {
     stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, TMPDIR: temporary, NODE_COMPILE_CACHE: cache },
+    env: { ...process.env, TMPDIR: temporary },
   })
   expect((await once(child, 'exit'))[1]).toBe(afterMs === undefined ? null : 'SIGKILL')
 }

@@ -18,7 +18,7 @@ test(
     timeout: 600_000 + kills * 20_000,
   },
   async () => {
-    const place = { project: makeFolder(), temporary: makeFolder(), cache: makeFolder() }
+    const place = { project: makeFolder(), temporary: makeFolder() }
     const seen: string[] = []
     const watcher = watch(place.project, (_event, name) => void seen.push(String(name)))
     atEnd(() => watcher.close())
@@ -39,14 +39,14 @@ test(
 )
 
 async function runAndDie(
-  { project, temporary, cache }: Record<'project' | 'temporary' | 'cache', string>,
+  { project, temporary }: Record<'project' | 'temporary', string>,
   afterMs?: number,
 ): Promise<void> {
   const runner = join(import.meta.dirname, 'killed-job-runner.ts')
   const args = [project, ...(afterMs === undefined ? [] : [String(afterMs)])]
   const child = spawn(process.execPath, [onBundle, runner, ...args], {
     stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, TMPDIR: temporary, NODE_COMPILE_CACHE: cache },
+    env: { ...process.env, TMPDIR: temporary },
   })
   expect((await once(child, 'exit'))[1]).toBe(afterMs === undefined ? null : 'SIGKILL')
 }

@@ -9,9 +9,9 @@ import { makeFolder } from '../../support/project.ts'
 import { rounds } from '../../support/rounds.ts'
 import { toOwnServer } from '../../support/serve-stdio.ts'
 
-const most = rounds({ usual: 30_000_000, long: 1_000_000_000 })
+const most = rounds({ usual: 22_000_000, long: 1_000_000_000 })
 /** Where the most would say no more, only later. Kept in memory, it would be more than what may be added. */
-const less = rounds({ usual: 30_000_000, long: 100_000_000 })
+const less = rounds({ usual: 22_000_000, long: 100_000_000 })
 const maxGrowth = 20e6
 const secret = 'a secret of the operator'
 const token = ['ghp_', 'a1b2c3d4e5'.repeat(4), 'abcde'].join('')
