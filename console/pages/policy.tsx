@@ -8,6 +8,7 @@ import {
   type SuggestionRow,
   type SuggestionsAnswer,
 } from '../api.ts'
+import { onRecord } from '../events.ts'
 import { Fault } from '../parts/fault.tsx'
 import { Foresight } from '../policy/foresight.tsx'
 import { NotThereYet } from '../parts/not-there-yet.tsx'
@@ -23,6 +24,14 @@ import { useChange } from '../parts/use-change.ts'
 export function PolicyPage() {
   const saved = useSignal(0)
   const { answer, fault, again } = useAsked<PolicyAnswer>(`/api/policy?saved=${saved.value}`)
+  // The server takes a file over in its own time.
+  useEffect(
+    () =>
+      onRecord(({ record }) => {
+        if (record.kind === 'note' && /^policy_(?:changed|refused)$/.test(record.event)) again()
+      }),
+    [],
+  )
   const draft = useDraft(answer, () => {
     saved.value += 1
     again()

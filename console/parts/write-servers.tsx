@@ -27,10 +27,14 @@ export function WriteServers({ changes, onWritten, onLeft }: Writing) {
   const [planned, setPlanned] = useState<Planned>()
   const text = JSON.stringify(changes)
   useEffect(() => {
+    let isWanted = true
     ask<PlannedRow>('/api/servers/plan', { changes }).then(
-      (plan) => setPlanned({ of: text, plan }),
-      (error: unknown) => setPlanned({ of: text, fault: messageOf(error) }),
+      (plan) => isWanted && setPlanned({ of: text, plan }),
+      (error: unknown) => isWanted && setPlanned({ of: text, fault: messageOf(error) }),
     )
+    return () => {
+      isWanted = false
+    }
   }, [text])
   // What is written is what was shown.
   const { plan, fault } = planned?.of === text ? planned : {}

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { defineTool, type Approver, type Policy, type Runtime } from 'handrail'
+import { defineTool, type Policy, type Runtime, type RuntimeOptions } from 'handrail'
 import { describe, expect, test, vi } from 'vitest'
 import { makeFolder, personSaying } from '../support/project.ts'
 import { allowAll, createShop } from './shop.ts'
@@ -12,7 +12,7 @@ const refund = 'a2a.shop.shop.refund'
 async function open({
   calleePolicy = allowAll,
   ...calling
-}: { calleePolicy?: Policy; policy?: Policy; approve?: Approver } = {}) {
+}: { calleePolicy?: Policy } & Pick<RuntimeOptions, 'policy' | 'approve' | 'limits'> = {}) {
   const { path, keys } = makeKeys()
   const shop = createShop()
   const peers = [{ issuer, keys, actor: 'caller' }]
@@ -22,7 +22,11 @@ async function open({
   return { shop, callee, caller, keys, keysPath: path, session: caller.session() }
 }
 
-function readAll(runtime: Runtime, kind: 'begin' | 'end', tenant = 'local'): Record<string, unknown>[] {
+function readAll(
+  runtime: Runtime,
+  kind: 'begin' | 'end' | 'note',
+  tenant = 'local',
+): Record<string, unknown>[] {
   return [...runtime.store.records({ tenant, kind })].map(({ text, hash }) => ({ ...JSON.parse(text), hash }))
 }
 
@@ -96,6 +100,54 @@ describe('NEXT-3: a call to another domain takes the one road on both sides', ()
       call: end?.['call'],
       record: end?.['hash'],
     })
+  })
+
+  test('an abort that the other side cannot hear yet reaches it later, and until then its end is not known', async () => {
+    const { shop, callee, caller, session } = await open({ limits: { abortGraceMs: 1 } })
+    const { answer } = callee.place
+    const held = Promise.withResolvers<void>()
+    callee.place.answer = (request, response) => {
+      const end = response.end.bind(response)
+      Object.assign(response, { end: (body: unknown) => void held.promise.then(() => end(body)) })
+      answer(request, response)
+    }
+    const abort = new AbortController()
+    const calling = session.call('a2a.shop.shop.pack', { order: '1' }, { signal: abort.signal })
+    await shop.packing
+    abort.abort()
+    // The task has no name here yet.
+    expect(await calling).toMatchObject({ outcome: 'unknown', error: { reason: 'still_running' } })
+    expect(readAll(caller, 'end')[0]).toMatchObject({ outcome: 'unknown', outlived: true })
+    let lost = 0
+    callee.place.answer = (_, response) => {
+      lost++
+      response.destroy()
+    }
+    held.resolve()
+    await expect.poll(() => lost).toBeGreaterThan(1)
+    expect(shop.aborted).toBe(false)
+    callee.place.answer = answer
+    await expect.poll(() => readAll(caller, 'note').map(({ event }) => event)).toContain('tool_ended')
+    expect(shop.aborted).toBe(true)
+  })
+
+  test('a close tells the other side once more what it could not be told before', async () => {
+    const { shop, callee, caller, session } = await open({ limits: { abortGraceMs: 1 } })
+    const { answer } = callee.place
+    const abort = new AbortController()
+    const calling = session.call('a2a.shop.shop.pack', { order: '1' }, { signal: abort.signal })
+    await shop.packing
+    let lost = 0
+    callee.place.answer = (_, response) => {
+      lost++
+      response.destroy()
+    }
+    abort.abort()
+    expect(await calling).toMatchObject({ outcome: 'unknown', error: { reason: 'still_running' } })
+    await expect.poll(() => lost).toBeGreaterThan(1)
+    callee.place.answer = answer
+    await caller.close()
+    expect(shop.aborted).toBe(true)
   })
 
   test('a long task is followed to its end', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { handrail, jsonOf, makePlace, type Place } from '../support/command-line.ts'
@@ -72,6 +72,10 @@ test.each<[string, string, unknown, string, string]>([
     'code.read_file: read-only',
   ],
   ['reads what a rule denies', 'Read', { file_path: 'vault/key' }, 'deny', 'no-secrets'],
+  ['reads it with white space around', 'Read', { file_path: ' vault/key ' }, 'deny', 'no-secrets'],
+  ['reads in its home folder', 'Read', { file_path: '~/a.txt' }, 'deny', 'outside the directories'],
+  ['writes there', 'Write', { file_path: '~/docs/a.md', content: 'a' }, 'deny', 'outside the directories'],
+  ['searches there', 'Grep', { pattern: 'one', path: '~' }, 'deny', 'outside the directories'],
   [
     'writes what a rule allows',
     'Write',
@@ -103,6 +107,9 @@ test.each<[string, string, unknown, string, string]>([
   ['searches', 'Grep', { pattern: 'one', output_mode: 'content', '-n': true }, 'allow', 'code.search'],
   ['finds files elsewhere', 'Glob', { pattern: '/etc/**' }, 'deny', '/etc'],
   ['finds files above', 'Glob', { pattern: '../../*' }, 'deny', 'outside'],
+  ['finds files above what it finds', 'Glob', { pattern: '*/../../*' }, 'deny', 'outside'],
+  ['finds files above, in braces', 'Glob', { pattern: '{..,docs}/*.{md,ts}' }, 'deny', 'outside'],
+  ['finds files by a name with dots', 'Glob', { pattern: '[...slug]/*.{md,ts}' }, 'allow', 'code.glob'],
   ['finds what a rule denies', 'Glob', { pattern: '*', path: 'vault' }, 'deny', 'no-secrets'],
   ['calls the path by a name that is new', 'Read', { target: 'a.txt' }, 'ask', 'agent.Read'],
   [
@@ -129,6 +136,23 @@ test.each<[string, string, unknown, string, string]>([
   const [decided, why] = await decide(place, [tool, input])
   expect(decided).toBe(effect)
   expect(why).toContain(reason)
+})
+
+test('a hard link of a file that a rule denies is not read by an agent either (FS-26)', async () => {
+  const place = makeProject()
+  linkSync(join(place.project, 'vault/key'), join(place.project, 'b.txt'))
+  const own = await handrail(place, ['call', 'code.read_file', 'path=b.txt'])
+  for (const [decided, why] of [
+    ['deny', own.stderr],
+    await decide(place, ['Read', { file_path: 'b.txt' }]),
+    await decide(place, ['Grep', { pattern: 'x', path: 'b.txt' }]),
+    await decide(place, ['Write', { file_path: 'b.txt', content: 'y' }]),
+  ]) {
+    expect(decided).toBe('deny')
+    expect(why).toContain('another name (a hard link)')
+  }
+  const [kept = {}] = await listCalls(place)
+  expect(kept).toMatchObject({ outcome: 'denied', reason: 'sensitive_path' })
 })
 
 test('each agent is answered in its own words', async () => {
@@ -256,6 +280,27 @@ test('a patch is decided file by file, and one denied file denies all', async ()
     ['code.edit_file', 'denied'],
     ['code.write_file', 'aborted'],
   ])
+})
+
+test('what an agent may take for the path or patch of a call has to be let through as well', async () => {
+  const place = makeProject()
+  const gemini = {
+    session_id: 'g',
+    cwd: place.project,
+    hook_event_name: 'BeforeTool',
+    tool_name: 'read_file',
+  }
+  const two = { file_path: 'a.txt', absolute_path: join(place.project, 'vault/key') }
+  expect(await hook(place, 'gemini-cli', { ...gemini, tool_input: two })).toMatchObject({ decision: 'deny' })
+  const same = { file_path: 'a.txt', absolute_path: 'a.txt' }
+  expect(await hook(place, 'gemini-cli', { ...gemini, tool_input: same })).toMatchObject({
+    decision: 'allow',
+  })
+  const patch = (name: string) => `*** Begin Patch\n*** Add File: ${name}\n+text\n*** End Patch`
+  const patches = { command: patch('docs/new.md'), input: patch('vault/new') }
+  const message = { ...claude(place, ['apply_patch', patches]), tool_use_id: 'p' }
+  const answer = await hook(place, 'codex', message)
+  expect(answer).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } })
 })
 
 test.each<[string, unknown]>([

@@ -20,7 +20,7 @@ test('a person allows a write with one key and denies another with a reason, and
   await page.getByText('Nothing waits for you.').waitFor()
   const first = await ask('1')
   await page.getByRole('heading', { name: first.approval.request.title }).waitFor()
-  expect(await page.title()).toBe('(1) Handrail')
+  await expect.poll(() => page.title()).toBe('(1) Handrail')
   await page.keyboard.press('a')
   await page.getByText('Allowed: shop.refund').waitFor()
   expect((await first.session.resume(first.step)).results).toMatchObject([{ ok: true }])
@@ -81,24 +81,35 @@ test('what a model or server says is text, whatever it looks like, and no page a
   expect(faults).toEqual([])
 })
 
-test('calls show up as they happen, over a restart of the server too, and none is told twice or left out', async () => {
-  const { link, server, shop, origin, place } = await startConsole()
+test('calls show up as they happen, over a restart of the server too, none is told twice or left out, and what a person writes stays', async () => {
+  const { link, server, shop, origin, place, ask } = await startConsole()
   const { page } = await openPage(browser(), link)
+  await ask('waits')
+  const { stdout } = await handrail(place, ['console', '--port', new URL(origin).port])
+  const { page: inbox } = await openPage(browser(), stdout.trim())
+  const reason = inbox.getByRole('textbox', { name: 'Reason' })
+  await reason.waitFor()
+  await inbox.keyboard.press('d')
+  await inbox.keyboard.type('not')
   await page.getByRole('link', { name: 'Live', exact: true }).click()
   const session = shop.runtime.session({ actor: 'ann' })
   await session.call('shop.look', { order: '1' })
   await page.getByText('1 of 1 calls').waitFor()
   server.stop()
   await server.ended
-  await page.getByText('reconnecting…').waitFor()
+  for (const each of [page, inbox]) await each.getByText('reconnecting…').waitFor()
+  await inbox.keyboard.type(' today')
   await session.call('shop.look', { order: '2' })
   await startServer(place, ['--port', new URL(origin).port])
   await page.getByText('2 of 2 calls').waitFor()
   await session.call('shop.look', { order: '3' })
   await page.getByText('3 of 3 calls').waitFor()
-  expect(await page.locator('tbody .outcome.ok').count()).toBe(3)
+  await expect.poll(() => page.locator('tbody .outcome.ok').count()).toBe(3)
   await page.getByLabel('Filter').fill('no such tool')
   await page.getByText('0 of 3 calls').waitFor()
+  await inbox.getByText('reconnecting…').waitFor({ state: 'hidden' })
+  await inbox.keyboard.type(', and not tomorrow')
+  expect(await reason.inputValue()).toBe('not today, and not tomorrow')
 })
 
 /** A gateway with two servers and a rule that denies, beside a program that works under it. */
@@ -226,22 +237,25 @@ for (const [name, options] of firstOf([
       expect([path, await findFaults(page, ['color-contrast'])]).toEqual([path, []])
       await page.emulateMedia({ colorScheme: options.colorScheme })
     }
+    await page.getByText('This actor has not called this tool before.').waitFor()
     await check('/inbox')
-    for (const [path, heading] of [
-      ['/live', 'Live'],
+    // What each page shows, and what comes last on it.
+    for (const [path, heading, ...last] of [
+      ['/live', 'Live', /^\d of \d calls/, /^Sessions of the last hour: 1/],
       [`/calls/${callId}`, 'shop.look ok'],
-      ['/runs', 'Runs'],
-      ['/tools', 'Tools'],
+      ['/runs', 'Runs', 'No agent ran yet.'],
+      ['/tools', 'Tools', /^\d+ of \d+ tools$/],
       ['/tools/code.read_file', 'code.read_file'],
-      ['/servers', 'Servers'],
-      ['/policy', 'Policy'],
-      ['/budgets', 'Budgets'],
-      ['/evidence', 'Evidence'],
-      ['/overview', 'Overview'],
+      ['/servers', 'Servers', 'Remove it…'],
+      ['/policy', 'Policy', 'found in the file'],
+      ['/budgets', 'Budgets', '100 calls', 'holds · by ann'],
+      ['/evidence', 'Evidence', 'visit began'],
+      ['/overview', 'Overview', 'The store takes records.', 'Median wait for an answer'],
       ['/access', 'Access'],
     ] as const) {
       await page.goto(`${origin}${path}`)
       await page.getByRole('heading', { name: heading, exact: true }).waitFor()
+      for (const text of last) await page.getByText(text).first().waitFor()
       await check(path)
       expect([path, Number(await page.evaluate('pushed')) < 0.05]).toEqual([path, true])
     }

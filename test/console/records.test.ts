@@ -131,6 +131,7 @@ test('a list of many calls has few rows on the page, however far it is scrolled,
   await rows.first().getByText('shop.look').waitFor()
   expect(new URL(page.url()).search).toBe('')
   await page.getByRole('link', { name: 'Evidence', exact: true }).click()
+  await page.getByRole('heading', { name: 'Evidence' }).waitFor()
   const list = page.getByRole('table', { name: 'Records' }).getByRole('row')
   await record.fill('700')
   await record.press('Enter')

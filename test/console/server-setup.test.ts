@@ -204,12 +204,14 @@ test('a person adds a server by pasting, takes one over from Cursor, finds one i
   await page.getByRole('textbox', { name: 'Words' }).fill('shop')
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Take io.example/<b>shop</b>' }).click()
-  const pasted = await page.getByRole('textbox', { name: 'The JSON of any client' }).inputValue()
-  expect(JSON.parse(pasted)).toEqual({
-    command: 'npx',
-    args: ['-y', '@example/shop@1.2.3'],
-    env: { SHOP_KEY: '${SHOP_KEY}' },
-  })
+  const pasted = page.getByRole('textbox', { name: 'The JSON of any client' })
+  await expect
+    .poll(async () => JSON.parse(await pasted.inputValue()))
+    .toEqual({
+      command: 'npx',
+      args: ['-y', '@example/shop@1.2.3'],
+      env: { SHOP_KEY: '${SHOP_KEY}' },
+    })
   expect(registry.asked).toEqual(['/v0/servers?search=shop&limit=30&version=latest'])
 
   await page.getByRole('button', { name: 'Remove needy…' }).click()

@@ -6,6 +6,7 @@ import type { FeedHost } from '../../contract/mcp/tool-feed.ts'
 import { newId } from '../../kit/new-id.ts'
 import { fillSecretNames } from '../../kit/secrets/secret-names.ts'
 import { callExtension, type Claim } from '../base/protocol.ts'
+import { withinMs } from '../../kit/time/within-ms.ts'
 import { openWay } from './open-way.ts'
 import { signToken } from './sign-token.ts'
 import { readSkills, type Skills } from './skills.ts'
@@ -18,6 +19,8 @@ export interface KnownAgent {
   readonly skills: Skills
   /** Headers of one request: a token for nothing but that, or what the operator has for the agent. `jti` names the request. */
   headers(claim: Claim, jti?: string): Promise<{ fields: Record<string, string>; key: string | undefined }>
+  /** Does what may go on when its call was answered. The signal is aborted at the close, which then waits a while. */
+  outlive<T>(work: (closing: AbortSignal) => Promise<T>): Promise<T>
 }
 
 /** An agent of another domain. */
@@ -42,19 +45,33 @@ interface Seen {
   readonly known: Promise<KnownAgent>
 }
 
+/** How long a close waits for what outlived its call. */
+const closeMs = 5_000
+
 /** An agent that was not looked at yet. */
 export function openAgent(name: string, options: A2aAgent, surroundings: AgentSurroundings): Agent {
   const { host, configuration } = surroundings
   const way = openWay(name, options.card, host)
   /** By our issuer: another one may be shown other tools. */
   const seen = new Map<string, Seen>()
+  const closing = new AbortController()
+  const outliving = new Set<Promise<unknown>>()
+  const outlive: KnownAgent['outlive'] = async (work) => {
+    const working = work(closing.signal)
+    outliving.add(working)
+    try {
+      return await working
+    } finally {
+      outliving.delete(working)
+    }
+  }
 
   const read = async (issuer: string): Promise<KnownAgent> => {
     const card = await way.readCard()
     const { client, audience } = await way.open(card)
     const headers = createHeaders({ ...surroundings, options, audience, issuer })
     const own = await readOwnCard(card, client, headers)
-    return { client, audience, headers, skills: readSkills(name, own, options) }
+    return { client, audience, headers, outlive, skills: readSkills(name, own, options) }
   }
   return {
     name,
@@ -69,7 +86,11 @@ export function openAgent(name: string, options: A2aAgent, surroundings: AgentSu
       known.catch(() => seen.delete(own))
       return known
     },
-    close: () => way.close(),
+    async close() {
+      closing.abort()
+      await withinMs(Promise.allSettled(outliving), closeMs)
+      await way.close()
+    },
   }
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { Role, type Message, type Part, type Task } from '@a2a-js/sdk'
+import type { RequestOptions } from '@a2a-js/sdk/client'
+import { Role, TaskState, type Message, type Part, type Task } from '@a2a-js/sdk'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { JsonObject } from '../../contract/base/json.ts'
 import type { ToolOutput } from '../../contract/base/result.ts'
@@ -8,7 +9,6 @@ import { digest } from '../../kit/json/digest.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
 import { oneLine } from '../../kit/text/one-line.ts'
 import { beforeAbort } from '../../kit/time/before-abort.ts'
-import { withinMs } from '../../kit/time/within-ms.ts'
 import { callExtension, inputDigest, type Claim } from '../base/protocol.ts'
 import type { KnownAgent } from './agent.ts'
 import { isAtWork, readFacts, toMessageOutput, toTaskOutput, type AnswerOf } from './read-answer.ts'
@@ -22,10 +22,15 @@ const firstMs = 50
 const longestMs = 5_000
 /** After so long without a look at it, a task counts as lost: its agent may be starting again. */
 const lostMs = 30_000
-/** How long the end of a task that was aborted is waited for. */
-const cancelMs = 1_000
+/** A look at a task, or its end, that takes longer is tried anew. */
+const answerMs = 10_000
+/** For how long an agent is told to end a task that was aborted. */
+const tellMs = 60_000
 
-/** Asks an agent for one thing, with a token for that, and follows its task to the end. An abort ends the task there too. */
+/**
+ * Asks an agent for one thing, with a token for that, and follows its task to the end. After an abort it returns once the task has
+ * ended there too, however often the agent has to be told.
+ */
 export async function callAgent(
   known: KnownAgent,
   { skill, input, about }: { skill: Skill; input: JsonObject; about: AnswerOf },
@@ -34,39 +39,28 @@ export async function callAgent(
   const { client, audience } = known
   const { callId, signal, counterpart } = context
   const { fields, key } = await known.headers(toClaim(skill, { input, audience }, context), callId)
+  if (signal.aborted) throw aborted(`"${about.tool}" was stopped before it was sent, so nothing was done.`)
   const named = key === undefined ? {} : { key }
+  const note = (task: Task): Task => {
+    const { call = task.id, record } = readFacts(task)
+    counterpart({ domain: audience, call, ...(record !== undefined && { record }), ...named })
+    return task
+  }
   counterpart({ domain: audience, call: callId, ...named })
   // Not aborted with the call: who does not know the task could not end it.
   const sending = client.sendMessage(toRequest(skill, input, callId), { serviceParameters: fields })
-  const cancel = (task: Task): Promise<unknown> => end(known, task, about)
-  const answer = await beforeAbort(signal, () => sending).catch((error: unknown) => {
+  try {
+    const answer = await beforeAbort(signal, () => sending)
+    if (answer !== undefined && !isTask(answer)) return toMessageOutput(answer, about)
+    const last = answer && (await follow(known, note(answer), { context, about }))
+    if (last !== undefined) return toTaskOutput(note(last), about)
+  } catch (error) {
     throw toFailure(error, about)
-  })
-  if (answer === undefined) {
-    // The answer of the other side, if it still comes, says which task to end.
-    await withinMs(
-      sending.then(
-        (late) => 'id' in late && cancel(late),
-        () => false,
-      ),
-      cancelMs,
-    )
-    throw aborted(about)
   }
-  if (!isTask(answer)) return toMessageOutput(answer, about)
-  const note = (task: Task): void => {
-    const { call = task.id, record } = readFacts(task)
-    counterpart({ domain: audience, call, ...(record !== undefined && { record }), ...named })
-  }
-  note(answer)
-  const last = await follow(known, answer, { context, about })
-  if (last === undefined) {
-    const ended = await cancel(answer)
-    if (isTask(ended)) note(ended)
-    throw aborted(about)
-  }
-  note(last)
-  return toTaskOutput(last, about)
+  const ended = await known.outlive((closing) => stop(known, sending, { closing, about }))
+  if (ended === undefined || (isTask(ended) && isCanceled(note(ended))))
+    throw aborted(`"${about.tool}" was stopped, and "${about.agent}" was told to end its task.`)
+  return isTask(ended) ? toTaskOutput(ended, about) : toMessageOutput(ended, about)
 }
 
 function toClaim(
@@ -131,12 +125,8 @@ async function follow(
       ) ?? []
     if (text !== undefined && text !== '' && text !== said) progress({ message: oneLine((said = text), 500) })
     if ((await beforeAbort(signal, () => wait(pause, true))) === undefined) return undefined
-    const look = async (): Promise<Task> => {
-      const { fields } = await known.headers({ does: 'get', task: first.id })
-      return known.client.getTask({ id: first.id, tenant: '' }, { serviceParameters: fields })
-    }
     try {
-      const next = await beforeAbort(signal, look)
+      const next = await beforeAbort(signal, () => look(known, first.id))
       if (next === undefined) return undefined
       task = next
       seenAt = performance.now()
@@ -147,18 +137,62 @@ async function follow(
   return task
 }
 
-/** Ends a task, and returns it as it then is, if that can be had soon. */
-async function end(known: KnownAgent, { id }: Task, about: AnswerOf): Promise<Task | undefined> {
-  const asked = known
-    .headers({ does: 'cancel', task: id })
-    .then(({ fields }) =>
-      known.client.cancelTask({ id, tenant: '', metadata: undefined }, { serviceParameters: fields }),
-    )
-  const ended = asked.catch((error: unknown) => {
-    if (isRefusal(error)) return undefined
-    throw lost(error, about)
+/**
+ * Ends the task of a call that was aborted, and returns what became of it; undefined if its agent does not know it any more. An agent
+ * that does not hear is told again. Throws a failure that says that the task may still run.
+ */
+async function stop(
+  known: KnownAgent,
+  sending: Promise<Message | Task>,
+  { closing, about }: { closing: AbortSignal; about: AnswerOf },
+): Promise<Message | Task | undefined> {
+  const late = AbortSignal.timeout(tellMs)
+  const enough = AbortSignal.any([closing, late])
+  // The answer says which task to end.
+  const sent = await beforeAbort(late, () => sending).catch((error: unknown) => {
+    const failure = toFailure(error, about)
+    throw failure instanceof ToolFailure && failure.reason === 'connection_lost'
+      ? perhapsAtWork(about, error)
+      : failure
   })
-  return (await withinMs(ended, cancelMs)) ? ended : undefined
+  if (sent === undefined) throw perhapsAtWork(about, 'it does not answer')
+  if (!isTask(sent) || !isAtWork(sent)) return sent
+  for (let pause = firstMs; ; pause = Math.min(pause * 1.5, longestMs)) {
+    const last = enough.aborted
+    try {
+      const task = await end(known, sent)
+      if (task === undefined || !isAtWork(task)) return task
+      if (last) throw new Error('it goes on with its task')
+    } catch (error) {
+      if (last) throw perhapsAtWork(about, error)
+    }
+    await beforeAbort(enough, () => wait(pause))
+  }
+}
+
+/** Tells an agent to end a task, and returns the task as it then is; undefined if the agent does not know it. */
+async function end(known: KnownAgent, { id }: Task): Promise<Task | undefined> {
+  try {
+    const { fields } = await known.headers({ does: 'cancel', task: id })
+    const request = { id, tenant: '', metadata: undefined }
+    return await known.client.cancelTask(request, optionsOf(fields))
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+  }
+  return look(known, id).catch((error: unknown) => {
+    if (isRefusal(error)) return undefined
+    throw error
+  })
+}
+
+async function look(known: KnownAgent, id: string): Promise<Task> {
+  const { fields } = await known.headers({ does: 'get', task: id })
+  return known.client.getTask({ id, tenant: '' }, optionsOf(fields))
+}
+
+/** Of a request that is answered at once, or does not get through. */
+function optionsOf(serviceParameters: Record<string, string>): RequestOptions {
+  return { serviceParameters, signal: AbortSignal.timeout(answerMs) }
 }
 
 function isTask(answer: unknown): answer is Task {
@@ -172,11 +206,20 @@ function isRefusal(error: unknown): boolean {
   )
 }
 
-function aborted({ tool, agent }: AnswerOf): ToolFailure {
+function isCanceled({ status }: Task): boolean {
+  return status?.state === TaskState.TASK_STATE_CANCELED
+}
+
+function aborted(message: string): ToolFailure {
+  return new ToolFailure({ code: 'TOOL.ABORTED', reason: 'aborted_by_user', message })
+}
+
+function perhapsAtWork({ agent, tool }: AnswerOf, error: unknown): ToolFailure {
   return new ToolFailure({
-    code: 'TOOL.ABORTED',
-    reason: 'aborted_by_user',
-    message: `"${tool}" was stopped, and "${agent}" was told to end its task.`,
+    code: 'TOOL.TIMEOUT',
+    reason: 'still_running',
+    message: `"${tool}" was stopped, and "${agent}" could not be told (${oneLine(messageOf(error), 300)}). It may still be at work; its outcome is not known.`,
+    data: { agent },
   })
 }
 

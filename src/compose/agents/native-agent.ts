@@ -35,7 +35,7 @@ export interface Verdict {
 /** What the agent reads as the answer: JSON on standard output, or nothing. */
 export type Answer = JsonObject | undefined
 
-/** One of Handrail's tools that a tool of an agent is decided as: its compatible or canonical name, and which field takes which field of the agent, the first that is there. */
+/** One of Handrail's tools that a tool of an agent is decided as: its compatible or canonical name, and which field takes which field of the agent, whatever of these is there. */
 export interface DecidedAs {
   readonly tool: string
   readonly fields: { readonly [field: string]: readonly string[] }

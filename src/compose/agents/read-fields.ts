@@ -16,6 +16,16 @@ export function fieldOf(message: JsonObject, ...names: readonly string[]): Json 
   return undefined
 }
 
+/** What these fields say, each value once: which of them counts is for the one who reads the message to say, and may be another one there. */
+export function valuesOf(message: JsonObject, names: readonly string[]): Json[] {
+  const said = new Map<string, Json>()
+  for (const name of names) {
+    const value = Object.hasOwn(message, name) ? message[name] : undefined
+    if (value !== undefined && value !== null) said.set(JSON.stringify(value), value)
+  }
+  return [...said.values()]
+}
+
 /** An object, or the JSON text of one. */
 export function objectOf(value: Json | undefined): JsonObject | undefined {
   if (typeof value !== 'string') return isObject(value) ? value : undefined

@@ -1,10 +1,11 @@
-import type { CallError } from '../../contract/base/errors.ts'
+import { ToolFailure, type CallError } from '../../contract/base/errors.ts'
 import type { BeginRecord } from '../../contract/evidence.ts'
 import type { FactChange } from '../../contract/store.ts'
 import type { ObservedCall } from '../../contract/observed.ts'
 import { toBegin } from '../record/begin-record.ts'
 import { redactorOf } from '../record/treatments.ts'
 import { reserveBudgets, toReserved, toSettlement } from '../limits/budgets.ts'
+import { enterToLook } from '../limits/plan-in-time.ts'
 import { toAsked } from '../permission/ask-person.ts'
 import { namesApprovers } from '../permission/keep-question.ts'
 import { unasked } from '../permission/refusals.ts'
@@ -34,6 +35,8 @@ export async function beginObserved(
   if (isHalted(planned)) return refuse(planned, scope)
   const prepared = withoutHeld(planned)
   const { decision } = prepared
+  const alias = await findAlias(prepared, scope)
+  if (alias !== undefined) return refuse(halt('plan', prepared, alias), scope)
   const isAsked = decision.effect === 'ask'
   // The agent asks its own person, who is not one whom the policy names.
   const asksHere = isAsked && (called.parks !== false || namesApprovers(prepared.registered, scope))
@@ -51,6 +54,26 @@ export async function beginObserved(
 function withoutHeld(prepared: Hooked): Hooked {
   const { held: _, ...plan } = prepared.plan
   return { ...prepared, plan }
+}
+
+/** A file that is, by a hard link, also one that must not be seen. A read of Handrail's own finds that as it opens it; an agent opens it itself. */
+async function findAlias(prepared: Hooked, scope: CallScope): Promise<CallError | undefined> {
+  const { operations } = prepared.plan
+  const read = operations.flatMap((operation) =>
+    operation.kind === 'fs.read' && operation.recursive !== true ? [operation.path] : [],
+  )
+  if (read.length === 0) return undefined
+  const { files } = enterToLook(prepared, scope)
+  for (const path of read) {
+    try {
+      for await (const _ of files.chunks(path)) break
+    } catch (error) {
+      // What else keeps it from being read, the agent will hear from the system.
+      if (error instanceof ToolFailure && error.reason === 'sensitive_path')
+        return toCallError(error, toolOf(prepared))
+    }
+  }
+  return undefined
 }
 
 /** What those answered who may decide about the call; until then it is denied, and waits for them. */

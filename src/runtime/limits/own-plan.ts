@@ -6,7 +6,7 @@ import { isObject } from '../../kit/json/is-object.ts'
 
 /**
  * What was judged and shown is what the call stands on, whatever the tool does to its own; what is for its run is its own matter. Each operation
- * names what it reaches as rules name it, however the tool spells it. Throws a ToolFailure for what is no plan: nobody could judge it.
+ * names what it reaches as rules name it, however the tool spells it. Throws a ToolFailure for what is not a plan: no rule could judge it.
  */
 export function toOwnPlan(given: Plan, tool: string): Plan {
   const own: Plan = { ...given }
@@ -42,16 +42,16 @@ function isSpelt(path: string): boolean {
 /** The fields of something whose types nothing has looked at. */
 type Fields<Of> = { readonly [Field in keyof Of]?: unknown }
 
-/** What is wrong with a plan; its types hold nobody who writes JavaScript. */
+/** What is wrong with a plan. A tool in JavaScript is not held to its types. */
 function findFault({ operations, preview, scope, held }: Fields<Plan>): string | undefined {
-  if (!Array.isArray(operations)) return '"operations" is no list'
+  if (!Array.isArray(operations)) return '"operations" is not a list'
   const at = operations.findIndex((operation) => !isOperation(operation))
   if (at !== -1)
     return `operation ${at} is none of { kind: 'fs.read' | 'fs.write', path } with an absolute path, { kind: 'process', executable, argv, cwd }, { kind: 'net', host, url } and { kind: 'other', resource }`
   if (preview !== undefined && !isPreview(preview))
     return `"preview" is not { kind: ${previewKinds.map((kind) => `'${kind}'`).join(' | ')}, title, body }`
-  if (scope !== undefined && typeof scope !== 'string') return '"scope" is no text'
-  return held === undefined || isObject(held) ? undefined : '"held" is no object'
+  if (scope !== undefined && typeof scope !== 'string') return '"scope" is not a text'
+  return held === undefined || isObject(held) ? undefined : '"held" is not an object'
 }
 
 function isOperation(given: unknown): boolean {

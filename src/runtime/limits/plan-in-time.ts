@@ -43,15 +43,9 @@ export const nothingPlanned: Plan = { operations: [] }
 /** The services of a plan read only: `enter` refuses their writing operations, and nothing is sent before it is allowed. */
 function toPlanContext(authorised: Authorised, { tenant, session }: CallScope): PlanContext {
   const { definition } = authorised.registered
-  const { principal, mode, ancestors } = session
   const bounds = { definition, project: tenant.project }
-  let effects: ReturnType<Sandbox['enter']> | undefined
-  const entered = (): ReturnType<Sandbox['enter']> =>
-    (effects ??= tenant.sandbox.enter(authorised.profile, {
-      access: 'read',
-      permitHost: sendNothing,
-      hidden: () => tenant.policy.hiddenGlobs({ definition, principal, mode, ancestors }),
-    }))
+  let effects: Effects | undefined
+  const entered = (): Effects => (effects ??= enterToLook(authorised, { tenant, session }))
   let files: PlanContext['files'] | undefined
   return {
     principal: session.principal,
@@ -79,6 +73,19 @@ function toPlanContext(authorised: Authorised, { tenant, session }: CallScope): 
       return entered().network
     },
   }
+}
+
+type Effects = ReturnType<Sandbox['enter']>
+
+/** What the call may look at unasked, and nothing else. */
+export function enterToLook({ profile, registered }: Authorised, { tenant, session }: CallScope): Effects {
+  const { definition } = registered
+  const { principal, mode, ancestors } = session
+  return tenant.sandbox.enter(profile, {
+    access: 'read',
+    permitHost: sendNothing,
+    hidden: () => tenant.policy.hiddenGlobs({ definition, principal, mode, ancestors }),
+  })
 }
 
 function lookAtSchedules(authorised: Authorised, scope: CallScope): PlanContext['schedules'] {

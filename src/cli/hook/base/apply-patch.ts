@@ -1,14 +1,16 @@
 import type { JsonObject } from '../../../contract/base/json.ts'
 import type { MappedCall } from '../../../compose/agents/native-agent.ts'
-import { textOf } from '../../../compose/agents/read-fields.ts'
+import { valuesOf } from '../../../compose/agents/read-fields.ts'
 
 /**
  * The calls that a patch in the form of Codex comes to: one for each file that it adds, changes, moves or deletes. Undefined if a line is not
- * understood.
+ * understood, or there is more than one patch.
  * https://github.com/openai/codex/blob/main/codex-rs/apply-patch/apply_patch_tool_instructions.md
  */
 export function applyPatch(input: JsonObject): readonly MappedCall[] | undefined {
-  const lines = textOf(input, 'command', 'input', 'patch')?.split('\n') ?? []
+  const [patch, ...others] = valuesOf(input, ['command', 'input', 'patch'])
+  if (typeof patch !== 'string' || others.length > 0) return undefined
+  const lines = patch.split('\n')
   const begin = lines.findIndex((line) => line.trim() === '*** Begin Patch')
   const end = lines.findIndex((line) => line.trim() === '*** End Patch')
   if (begin < 0 || end < begin) return undefined

@@ -1,4 +1,4 @@
-import { toNumber, type PartOutline } from './outline.ts'
+import { partsPerOutline, toNumber, type Outline, type PartOutline } from './outline.ts'
 import type { Shape } from './summary.ts'
 
 /** What is asked of the records of a chain. */
@@ -21,34 +21,47 @@ export interface Wanted {
  */
 export interface KnownSummaries {
   /** Keeps what is known of the part with this number. */
-  learn(tenant: string, number: number, outline: PartOutline): void
+  learn(tenant: string, number: number, part: PartOutline): void
+  /** Keeps the outline with this number. */
+  learnOutline(tenant: string, number: number, outline: Outline): void
   /** What is known of the part with this number. */
   get(tenant: string, number: number): PartOutline | undefined
-  /** Whether the part with this number is known to have nothing of what is asked. */
-  isOutside(number: number, wanted: Wanted): boolean
+  /** The outline with this number, if it was read. */
+  getOutline(tenant: string, number: number): Outline | undefined
 }
 
 /** Knows nothing yet. */
 export function createKnownSummaries(): KnownSummaries {
-  const tenants = new Map<string, Map<number, PartOutline>>()
-  return {
-    learn(tenant, number, outline) {
-      const ofTenant = tenants.get(tenant) ?? new Map<number, PartOutline>()
-      tenants.set(tenant, ofTenant)
-      ofTenant.set(number, outline)
-    },
-    get: (tenant, number) => tenants.get(tenant)?.get(number),
-    isOutside(number, { tenant, session, since, until, fits, withBody, open }) {
-      const known = tenants.get(tenant)?.get(number)
-      if (known === undefined) return false
-      return (
-        (withBody === true && !known.hasBodies) ||
-        (open === true && !known.hasOpen) ||
-        (since !== undefined && known.latest < since) ||
-        (until !== undefined && known.earliest >= until) ||
-        (session !== undefined && !known.sessions.includes(toNumber(session))) ||
-        (fits !== undefined && !known.shapes.some(fits))
-      )
-    },
+  const tenants = new Map<string, { parts: Map<number, PartOutline>; outlines: Map<number, Outline> }>()
+  const of = (tenant: string) => {
+    const known = tenants.get(tenant) ?? { parts: new Map(), outlines: new Map() }
+    tenants.set(tenant, known)
+    return known
   }
+  const getOutline: KnownSummaries['getOutline'] = (tenant, number) =>
+    tenants.get(tenant)?.outlines.get(number)
+  return {
+    learn: (tenant, number, part) => void of(tenant).parts.set(number, part),
+    learnOutline: (tenant, number, outline) => void of(tenant).outlines.set(number, outline),
+    get: (tenant, number) =>
+      tenants.get(tenant)?.parts.get(number) ??
+      getOutline(tenant, Math.floor(number / partsPerOutline))?.parts()[number % partsPerOutline],
+    getOutline,
+  }
+}
+
+/** Whether parts of which this is known have nothing of what is asked. */
+export function isOutside(
+  known: PartOutline | undefined,
+  { session, since, until, fits, withBody, open }: Wanted,
+): boolean {
+  return (
+    known !== undefined &&
+    ((withBody === true && !known.hasBodies) ||
+      (open === true && !known.hasOpen) ||
+      (since !== undefined && known.latest < since) ||
+      (until !== undefined && known.earliest >= until) ||
+      (session !== undefined && !known.sessions.includes(toNumber(session))) ||
+      (fits !== undefined && !known.shapes().some(fits)))
+  )
 }

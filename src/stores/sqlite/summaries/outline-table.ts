@@ -3,7 +3,7 @@ import { endianness } from 'node:os'
 import { inKnownTables } from '../base/transaction.ts'
 import { withoutWaiting } from '../base/without-waiting.ts'
 import { prepareDue, type Part } from './due-part.ts'
-import { decodeOutline, encodeOutline, partsPerOutline, type PartOutline } from './outline.ts'
+import { decodeOutline, encodeOutline, partsPerOutline, type Outline, type PartOutline } from './outline.ts'
 import type { SummaryTableOptions } from './summary-table.ts'
 import { recordsPerSummary, type Shape } from './summary.ts'
 
@@ -13,7 +13,7 @@ import { recordsPerSummary, type Shape } from './summary.ts'
  */
 export interface OutlineTable {
   /** What is known of these parts, in order. Undefined if they have none that was written by a process with the key of the store. */
-  read(tenant: string, number: number): readonly PartOutline[] | undefined
+  read(tenant: string, number: number): Outline | undefined
   /** Writes what is known of these parts, all of them. False if another process holds the file. */
   keep(tenant: string, number: number, parts: readonly PartOutline[]): boolean
   /** Parts that are whole, and have no outline. */
@@ -28,7 +28,7 @@ export function createOutlineTable({ db, sealer, busyTimeoutMs }: SummaryTableOp
   let due: (() => Part | undefined) | undefined
   const sealOf = (tenant: string, number: number, value: Uint8Array): string =>
     sealer.seal(
-      'outline of open calls too',
+      'outline in columns',
       endianness(),
       recordsPerSummary,
       partsPerOutline,

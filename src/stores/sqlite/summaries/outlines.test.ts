@@ -78,6 +78,14 @@ test.each([
   },
 )
 
+test('who found enough and stops makes the outlines of the parts before it', async () => {
+  const path = await copyWithout('DELETE FROM outlines')
+  const store = await openStore(path)
+  const asked = { tenant: 'local', session: 'ses_0', kind: 'begin', newestFirst: true, limit: 1 } as const
+  expect([...store.records(asked)].map(({ call }) => call)).toEqual(['local_6'])
+  expect(count(path, 'outlines')).toBe(1)
+})
+
 test('calls that run are found without the summaries of parts in which all have ended', async () => {
   const path = await tempPath()
   const store = await openStore(path)

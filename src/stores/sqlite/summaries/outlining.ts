@@ -1,18 +1,26 @@
-import type { KnownSummaries } from './known-summaries.ts'
+import { isOutside, type KnownSummaries, type Wanted } from './known-summaries.ts'
 import type { OutlineTable } from './outline-table.ts'
-import { outlineOf, partsPerOutline, type PartOutline } from './outline.ts'
+import { outlineOf, partsPerOutline, type Outline, type PartOutline } from './outline.ts'
 import type { SummaryTable } from './summary-table.ts'
 
 /** Learns from outlines what is known of parts of chains, and makes those that are missing. */
 export interface Outlining {
-  /** Learns what is known of this part of a chain with so many whole ones, and of those around it, if nothing is known of it yet. */
-  learn(part: { tenant: string; number: number; whole: number }): void
+  /** The numbers of parts that may have something of what is asked, in order. Learns what outlines say of them on the way. */
+  inside(look: Wanted, parts: Parts): IterableIterator<number>
   /** Writes the outlines that were found missing, of parts between these numbers of which all is known now. */
   complete(tenant: string, from: number, to: number): void
   /** Makes one outline that is missing. Returns whether it did. */
   makeOne(): boolean
   /** Keeps which of these parts have no bodies any more. */
   recount(tenant: string, bodies: ReadonlyMap<number, number | undefined>): void
+}
+
+/** Parts of a chain with so many whole ones, from one number on and before another. */
+export interface Parts {
+  first: number
+  end: number
+  whole: number
+  newestFirst: boolean
 }
 
 interface OutliningOptions {
@@ -45,14 +53,24 @@ export function createOutlining({ table, outlines, known, mayKeep }: OutliningOp
     const hasOpen = open === undefined || table.hasOpen(tenant, number, open)
     return { ...outlineOf(found), hasOpen }
   }
+  const outlineWith = (tenant: string, group: number): Outline | undefined => {
+    const outline = known.getOutline(tenant, group) ?? outlines.read(tenant, group)
+    if (outline !== undefined) known.learnOutline(tenant, group, outline)
+    else missing.set(tenant, (missing.get(tenant) ?? new Set()).add(group))
+    return outline
+  }
   return {
-    learn({ tenant, number, whole }) {
-      const group = groupOf(number)
-      const first = group * partsPerOutline
-      if (known.get(tenant, number) !== undefined || first + partsPerOutline > whole) return
-      const parts = outlines.read(tenant, group)
-      if (parts === undefined) missing.set(tenant, (missing.get(tenant) ?? new Set()).add(group))
-      for (const [place, part] of (parts ?? []).entries()) known.learn(tenant, first + place, part)
+    *inside(look, { first, end, whole, newestFirst }) {
+      const groups = Math.ceil(end / partsPerOutline) - groupOf(first)
+      for (let step = 0; step < groups && first < end; step++) {
+        const group = newestFirst ? groupOf(end - 1) - step : groupOf(first) + step
+        const [from, to] = [group * partsPerOutline, (group + 1) * partsPerOutline]
+        if (isOutside(to <= whole ? outlineWith(look.tenant, group) : undefined, look)) continue
+        const numbers = []
+        for (let number = Math.max(first, from); number < Math.min(end, to); number++)
+          if (!isOutside(known.get(look.tenant, number), look)) numbers.push(number)
+        yield* newestFirst ? numbers.reverse() : numbers
+      }
     },
     complete(tenant, from, to) {
       for (const group of missing.get(tenant) ?? []) {
@@ -71,13 +89,14 @@ export function createOutlining({ table, outlines, known, mayKeep }: OutliningOp
     recount(tenant, bodies) {
       const groups = new Set([...bodies.keys()].map(groupOf))
       for (const group of groups) {
-        const parts = outlines.read(tenant, group)
-        if (parts === undefined) continue
-        const now = parts.map((part, place): PartOutline => {
-          const count = bodies.get(group * partsPerOutline + place)
-          return count === undefined ? part : { ...part, hasBodies: count > 0 }
-        })
-        outlines.keep(tenant, group, now)
+        const now = outlines
+          .read(tenant, group)
+          ?.parts()
+          .map((part, place): PartOutline => {
+            const count = bodies.get(group * partsPerOutline + place)
+            return count === undefined ? part : { ...part, hasBodies: count > 0 }
+          })
+        if (now !== undefined) outlines.keep(tenant, group, now)
       }
     },
   }

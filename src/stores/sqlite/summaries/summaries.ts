@@ -1,4 +1,4 @@
-import { createKnownSummaries, type Wanted } from './known-summaries.ts'
+import { createKnownSummaries, isOutside, type Wanted } from './known-summaries.ts'
 import type { Part } from './due-part.ts'
 import { createOutlineTable } from './outline-table.ts'
 import { outlineOf } from './outline.ts'
@@ -71,25 +71,26 @@ export function createSummaries(options: SummariesOptions): Summaries {
       const rest = { after: Math.max(after, end * recordsPerSummary), before, summary: undefined }
       if (newestFirst && !isEmpty(rest)) yield rest
       let left = madeByReader
-      for (let step = 0; step < end - first; step++) {
-        const number = newestFirst ? end - 1 - step : first + step
-        outlining.learn({ tenant, number, whole })
-        if (known.isOutside(number, look)) continue
-        const kept = table.read(tenant, number)
-        const isOlder = look.open === true && kept?.summary.open === undefined
-        let summary = learn(tenant, number, isOlder ? undefined : kept)
-        // What is known of it already says that its records have to be read, which costs less than to make it.
-        if (summary === undefined && (known.get(tenant, number) === undefined || (left-- > 0 && mayKeep())))
-          summary = learn(tenant, number, makeAndKeep({ tenant, number }))
-        if (known.isOutside(number, look)) continue
-        yield {
-          after: Math.max(after, number * recordsPerSummary),
-          before: Math.min(before, (number + 1) * recordsPerSummary + 1),
-          summary,
+      try {
+        for (const number of outlining.inside(look, { first, end, whole, newestFirst })) {
+          const kept = table.read(tenant, number)
+          const isOlder = look.open === true && kept?.summary.open === undefined
+          let summary = learn(tenant, number, isOlder ? undefined : kept)
+          // What is known of it already says that its records have to be read, which costs less than to make it.
+          if (summary === undefined && (known.get(tenant, number) === undefined || (left-- > 0 && mayKeep())))
+            summary = learn(tenant, number, makeAndKeep({ tenant, number }))
+          if (isOutside(known.get(tenant, number), look)) continue
+          yield {
+            after: Math.max(after, number * recordsPerSummary),
+            before: Math.min(before, (number + 1) * recordsPerSummary + 1),
+            summary,
+          }
         }
+      } finally {
+        // Who found enough read many parts on the way to it.
+        outlining.complete(tenant, first, end)
+        if (left < 0) onDue()
       }
-      outlining.complete(tenant, first, end)
-      if (left < 0) onDue()
       if (!newestFirst && !isEmpty(rest)) yield rest
     },
     makeOne() {

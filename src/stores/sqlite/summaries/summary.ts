@@ -104,7 +104,7 @@ export function encodeSummary(summary: Columns): Uint8Array {
   return encodeColumns(start, [made, shapeOf, sessionOf, took])
 }
 
-type Column = Uint16Array | Uint32Array | Float64Array
+type Column = Uint8Array | Uint16Array | Uint32Array | Float64Array
 
 /** A line of JSON, filled up to eight bytes, and columns behind it. */
 export function encodeColumns(start: object, columns: readonly Column[]): Uint8Array {
