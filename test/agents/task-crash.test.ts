@@ -45,7 +45,7 @@ test(`${kills} processes of workers killed at random lose their leases and nothi
     const later = leaseMs * round++
     await Promise.all(
       Array.from({ length: atOnce }, (_, each) =>
-        workAndDie(place, { task, name: `w${killed + each}`, later }),
+        workAndDie(place, { task, name: `w${killed + each}`, later, keeps: each === 0 }),
       ),
     )
   }
@@ -74,7 +74,7 @@ test(`${kills} processes of workers killed at random lose their leases and nothi
     expect(own.find((effect) => effect.attempt === attempt)?.worker).toBe(output)
     expect(own.length).toBeLessThanOrEqual(attempt)
   }
-  // Otherwise no process was killed with a step in its hands.
+  // Some processes were killed with a step in their hands.
   expect(done.filter(({ attempt }) => attempt > 1).length).toBeGreaterThan(0)
   await call('complete', { task_id: task })
   expect(verifyEvidence(runtime.store).ok).toBe(true)
@@ -127,10 +127,13 @@ interface Worker {
   task: string
   name: string
   later?: number
+  /** Whether one of the workers never completes what it claims first. */
+  keeps?: boolean
 }
 
-function startWorker({ project, store, cache }: Place, { task, name, later = 0 }: Worker) {
-  const child = spawn(process.execPath, [onBundle, program, project, store, task, name, String(later)], {
+function startWorker({ project, store, cache }: Place, { task, name, later = 0, keeps = false }: Worker) {
+  const argv = [project, store, task, name, String(later), keeps ? 'keeps' : '']
+  const child = spawn(process.execPath, [onBundle, program, ...argv], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NODE_COMPILE_CACHE: cache },
   })
@@ -144,18 +147,19 @@ function startWorker({ project, store, cache }: Place, { task, name, later = 0 }
 async function workAndDie(place: Place, worker: Worker): Promise<void> {
   const { child, ended } = startWorker(place, worker)
   // However fast the machine is: after some claims, in the middle of others.
-  await Promise.race([lettersOf(child.stdout, 1 + Math.floor(Math.random() * 12)), ended])
+  const claims = 1 + Math.floor(Math.random() * 12)
+  await Promise.race([saysOf(child.stdout, worker.keeps === true ? 'k' : '', claims), ended])
   child.kill('SIGKILL')
   expect((await ended).complaints).toBe('')
 }
 
-/** Resolves when so many letters have come. */
-function lettersOf(stream: Readable, count: number): Promise<void> {
+/** Resolves when so many letters have come, this one among them. */
+function saysOf(stream: Readable, letter: string, count: number): Promise<void> {
   return new Promise((resolve) => {
-    let left = count
+    let said = ''
     stream.on('data', (chunk: Buffer) => {
-      left -= chunk.length
-      if (left <= 0) resolve()
+      said += String(chunk)
+      if (said.length >= count && said.includes(letter)) resolve()
     })
   })
 }
