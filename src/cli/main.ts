@@ -143,8 +143,9 @@ function findVerb(name: string, group: CommandGroup, word: string | undefined): 
   throw new UsageError(`${what}${hint}\n\n${groupPage(name, group, pageWidth(process.stderr)).trimEnd()}`)
 }
 
-/** Names of tools and calls have dots or `_`, which no verb has. */
-function suggestOf(name: string, { ofNames }: CommandGroup, word: string): string {
+/** Names of tools and calls have dots or `_`, which no verb has. "list" is what other programs call the verb of no word. */
+function suggestOf(name: string, { ofNames, otherwise }: CommandGroup, word: string): string {
+  if (word === 'list' && otherwise !== undefined) return ` Did you mean "${otherwise}"?`
   if (ofNames === undefined || !/[._]/.test(word)) return ''
   return ` To see it: handrail ${name} ${ofNames} ${showShort(word)}`
 }
@@ -159,7 +160,8 @@ function checkArguments(name: string, command: Command, { positionals }: Command
 }
 
 function usageOf(name: string, { usage }: Command): string {
-  return `Usage: ${`handrail ${name} ${usage}`.trimEnd()} [options]\n"handrail help ${name}" shows them.`
+  const own = usage.includes('[options]') ? usage : `${usage} [options]`.trimStart()
+  return `Usage: handrail ${name} ${own}\n"handrail help ${name}" shows them.`
 }
 
 function parse(name: string, argv: readonly string[], own: Options): CommandLine {

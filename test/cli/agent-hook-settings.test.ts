@@ -174,7 +174,7 @@ test('a person at the terminal sees the change and may say no', async () => {
   const place = makePlace()
   const terminal = openTerminal(place, ['hook', 'install', 'cursor'])
   await terminal.saw('preToolUse')
-  await terminal.saw('[y/n]')
+  await terminal.saw('Write that? yes / no: ')
   terminal.type('n\r')
   expect(await terminal.ended).toBe(3)
   expect(existsSync(join(place.user, files.cursor))).toBe(false)

@@ -74,11 +74,19 @@ test('doctor looks at all that calls would fail on, and names each issue with wh
     expect(stdout).toMatch(line)
 })
 
-test('where commands may reach hosts, their proxy is needed', async () => {
+test('where commands may reach hosts, their proxy is needed; a project that they cannot write is named', async () => {
   const place = makePlace({}, { 'config.json': { commands: { hosts: ['example.com'] } } })
+  chmodSync(place.project, 0o555)
   const ended = await handrail(place, ['doctor', '--json'])
   expect(jsonOf(ended)).toMatchObject({
-    findings: expect.arrayContaining([expect.objectContaining({ id: 'proxy', holds: true, needed: true })]),
+    findings: expect.arrayContaining([
+      expect.objectContaining({ id: 'proxy', holds: true, needed: true }),
+      expect.objectContaining({
+        id: 'dry_run',
+        holds: false,
+        detail: expect.stringMatching(/^the user \S+ cannot write to the project.*"user" under "sandbox"/),
+      }),
+    ]),
   })
 })
 

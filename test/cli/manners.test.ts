@@ -117,6 +117,8 @@ test.each<[string, string[], RegExp]>([
   ['an option of another verb', ['tools', 'pause', 'a.b', '--tag', 'x'], /takes no --tag/],
   ['no verb', ['evidence'], /invalid_usage: Say what to do/],
   ['an unknown verb', ['evidence', 'constructor'], /invalid_usage: There is no "evidence constructor"/],
+  ['list, if another verb lists', ['mcp', 'list'], /There is no "mcp list"\. Did you mean "status"\?/],
+  ['try without a program', ['try'], /Usage: handrail try \[options\] -- <program> \[argument …\]\n/],
   ['no call to show', ['evidence', 'show'], /invalid_usage: Name a call/],
   ['a limit that is none', ['evidence', 'list', '--limit', '0'], /invalid_usage: --limit is "0"/],
   ['a port that is none', ['serve', '--port', '70000'], /invalid_usage: The port is "70000"/],

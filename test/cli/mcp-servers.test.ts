@@ -43,7 +43,7 @@ test('mcp add and remove keep comments and layout, and leave the file as it was 
 test('mcp add writes nothing without a yes, nor an entry or a file with a fault', async () => {
   const place = makePlace({}, { 'mcp.json': written })
   const terminal = openTerminal(place, ['mcp', 'add', 'two', 'https://two.example/mcp'])
-  await terminal.saw('Write that? [y/n] ')
+  await terminal.saw('Write that? yes / no: ')
   terminal.type('n\n')
   expect(await terminal.ended).toBe(3)
   for (const [argv, message] of [
@@ -56,6 +56,7 @@ test('mcp add writes nothing without a yes, nor an entry or a file with a fault'
       'has a server "one" already. To take it out: handrail mcp remove one',
     ],
     [['two', 'https://', '--yes'], 'The server "two" cannot be used like this. Nothing was changed.'],
+    [['two', 'htp://two.example/mcp', '--yes'], '"htp://two.example/mcp" is not an http or https URL'],
     [['two', '--yes'], 'Say what to start, after "--", or the URL'],
     [['two', '--env', 'A', 'https://two.example/mcp', '--yes'], '--env is for a server that is a program.'],
   ] as const) {
@@ -196,7 +197,7 @@ test('mcp import leaves out what cannot be used here and says why, keeps what is
 test('mcp import refuses a program that it does not know, and a file that cannot be read', async () => {
   const place = makePlace({ 'bad.toml': 'a = = 1', 'none.json': '{}', 'twice.json': '{"a": 1, "a": 2}' })
   for (const [argv, message] of [
-    [['emacs'], '"emacs" is no program whose servers are known here. Name one of: claude-desktop, '],
+    [['emacs'], '"emacs" is not a program whose servers are known here. Name one of: claude-desktop, '],
     [['cursor'], 'cannot be read: there is no such file or folder.'],
     [['codex', '--file', 'bad.toml'], '"bad.toml" cannot be read: '],
     [['cursor', '--file', 'none.json'], '"none.json" has no servers of Cursor: there is no "mcpServers".'],

@@ -227,8 +227,9 @@ test('a file that cannot be used, or is not there, keeps nothing from working (M
   expect((await handrail(where, ['mcp'])).stdout).toContain('Put them under "mcpServers"')
   const none = await handrail(makePlace(), ['mcp'])
   expect(none.stdout).toContain('There is no MCP server')
-  // What is shown can be put there as it is.
-  const [, example = ''] = none.stdout.split('\n')
+  expect(none.stdout).toContain('  handrail mcp add docs --read /srv/docs -- npx -y ')
+  // The entry that is shown can be put there as it is.
+  const [, , , example = ''] = none.stdout.split('\n')
   const tried = await handrail(makePlace({}, { 'mcp.json': example }), [
     'mcp',
     'status',

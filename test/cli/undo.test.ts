@@ -56,7 +56,7 @@ test('all calls of a session, or since a time, are taken back as one step', asyn
   const empty = await handrail(place, ['undo', '--session', first.session, '--yes'])
   expect([empty.code, empty.stderr]).toEqual([
     1,
-    'handrail: there is no such call that changed files and can still be taken back. Nothing was done.\n',
+    'handrail: no such call changed files, or they cannot be taken back any more. Nothing was done.\n',
   ])
   const again = await write(place, { path: 'a.txt', content: 'three\n' })
   expect((await handrail(place, ['undo', '--session', again.session.slice(-6), '--yes'])).code).toBe(0)

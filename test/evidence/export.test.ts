@@ -82,7 +82,7 @@ function placeOf(line: string): { tenant: string; sequence: number } | undefined
 function names(issue: ChainIssue | undefined, line: string, number: number): boolean {
   const place = placeOf(line)
   return (
-    issue?.message.includes(`The line ${number} `) === true ||
+    issue?.message.includes(`Line ${number} `) === true ||
     (place !== undefined && issue?.sequence === place.sequence && issue.message.length > 0)
   )
 }

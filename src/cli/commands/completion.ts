@@ -24,7 +24,7 @@ export function completionOf(load: () => Promise<Readonly<Record<string, Command
       const shell = Object.hasOwn(shells, name) ? shells[name] : undefined
       if (shell === undefined)
         throw new UsageError(
-          `"${showLine(name.slice(0, 100))}" is no shell that is known here. Name bash, zsh or fish.`,
+          `"${showLine(name.slice(0, 100))}" is not a shell that is known here. Name bash, zsh or fish.`,
         )
       process.stdout.write(shell(toPlaces(await load())))
       return exitCodes.ok

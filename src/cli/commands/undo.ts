@@ -77,7 +77,7 @@ async function findCalls(runtime: Runtime, given: CommandLine): Promise<Found | 
 
 function orNothing(tenant: string, calls: readonly { call: string }[]): Found | { issue: string } {
   if (calls.length > 0) return { tenant, calls: calls.map(({ call }) => call) }
-  return { issue: 'there is no such call that changed files and can still be taken back. Nothing was done.' }
+  return { issue: 'no such call changed files, or they cannot be taken back any more. Nothing was done.' }
 }
 
 function findOf(

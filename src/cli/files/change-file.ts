@@ -25,7 +25,7 @@ export async function isWanted(
       throw new UsageError(
         'No person can be asked here. Look at the change above, and add --yes. Nothing was changed.',
       )
-    return await terminal.talk(stop.signal, (person) => askYesOrNo(person, 'Write that? [y/n] '))
+    return await terminal.talk(stop.signal, (person) => askYesOrNo(person, 'Write that? yes / no: '))
   } finally {
     stop.release()
   }

@@ -67,7 +67,7 @@ function createReading(): Reading {
     return issue === undefined ? { record } : { issue }
   }
   const misplaced = (number: number, what: string): ReturnType<Reading['take']> => ({
-    issue: toIssue(nowhere, 'changed', `The line ${number} ${what}.`),
+    issue: toIssue(nowhere, 'changed', `Line ${number} ${what}.`),
   })
   return {
     take(line, number) {

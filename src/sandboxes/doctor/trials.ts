@@ -118,7 +118,9 @@ export const trials: readonly Simulation[] = [
     id: 'dry_run',
     script: 'echo tried > .handrail-dry-run && cat .handrail-dry-run && stat -f -c %T .',
     dryRun: true,
-    judge: ({ changes = [], ...outcome }) => {
+    judge: ({ changes = [], ...outcome }, { user }) => {
+      if (/Permission denied/.test(outcome.stderr.head))
+        return { holds: false, detail: notWritten(user.name) }
       const means = /overlay/.test(outcome.stdout.head) ? 'an overlay' : 'a copy of the project'
       const detail = `what a command writes is held back by ${means}: dry runs, reviews, and "hold" in the configuration`
       const said = says(outcome, /^tried\n\S+$/, detail)
@@ -126,6 +128,9 @@ export const trials: readonly Simulation[] = [
     },
   },
 ]
+
+const notWritten = (user: string): string =>
+  `the user ${user} cannot write to the project, and neither can commands: give the project to a user (chown -R), or name its user as "user" under "sandbox" in config.json`
 
 const memoryHolds = 'a process stops at its bound on memory'
 

@@ -111,6 +111,10 @@ function readEntry(given: CommandLine, words: readonly string[]): JsonObject {
       'Say what to start, after "--", or the URL: handrail mcp add docs -- npx -y some-server',
     )
   const isUrl = rest.length === 0 && /^https?:\/\//i.test(first)
+  if (!isUrl && /^[a-z][a-z0-9+.-]*:\/\//i.test(first))
+    throw new UsageError(
+      `"${showLine(first.slice(0, 100))}" is not an http or https URL, and not a program. Nothing was changed.`,
+    )
   const [env, header] = ['env', 'header'].map((option) => readText(given, option))
   const foreign = isUrl ? 'env' : 'header'
   if (given.options[foreign] !== undefined)

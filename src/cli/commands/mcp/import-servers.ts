@@ -20,7 +20,7 @@ export const importServers: ToolsVerb = {
     const client = Object.hasOwn(otherClients, name) ? otherClients[name] : undefined
     if (client === undefined)
       throw new UsageError(
-        `"${showLine(name.slice(0, 100))}" is no program whose servers are known here. Name one of: ${Object.keys(otherClients).join(', ')}.`,
+        `"${showLine(name.slice(0, 100))}" is not a program whose servers are known here. Name one of: ${Object.keys(otherClients).join(', ')}.`,
       )
     const path = readText(given, 'file') ?? client.path()
     const theirs = await readTheirServers(client, path)

@@ -86,12 +86,19 @@ function toWire({ servers, faulty, notices, late }: Look, held: ReadonlySet<stri
 }
 
 const example =
+  '  handrail mcp add docs --read /srv/docs -- npx -y @modelcontextprotocol/server-filesystem /srv/docs'
+const entry =
   '  {"mcpServers": {"docs": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "/srv/docs"], "read": ["/srv/docs"]}}}'
 
 /** What is known before anything is connected to. */
 function toFirstRows({ servers, faulty, notices }: McpState, path: string): string[] {
   if (servers.length === 0 && faulty.length === 0)
-    return [`There is no MCP server in "${path}". One is added like this:`, example]
+    return [
+      `There is no MCP server in "${path}". One is added like this:`,
+      example,
+      `Or as an entry of that file:`,
+      entry,
+    ]
   return [
     ...faulty.flatMap(({ server, issues }) => [
       `${server === '' ? path : server}  left out`,
