@@ -28,9 +28,13 @@ interface Effect {
 
 test(`${8 * processes} workers in ${processes} processes do each step once, in the order of what depends on what (BI-3)`, async () => {
   const { place, task } = await makeTask(4)
-  await Promise.all(
-    Array.from({ length: processes }, (_, each) => startWorker(place, { task, name: `w${each}` }).ended),
+  const workers = Array.from({ length: processes }, (_, each) =>
+    startWorker(place, { task, name: `w${each}`, keeps: true }),
   )
+  // However fast one of them is, it leaves some steps to another.
+  await atLeastTwo(workers.map(({ child }) => saysOf(child.stdout, 'k')))
+  for (const { child } of workers) child.stdin.end()
+  await Promise.all(workers.map(({ ended }) => ended))
   const effects = readEffects(place)
   expect(effects.map(({ step }) => step).toSorted()).toEqual(namesOf(4).toSorted())
   expect(new Set(effects.map(({ worker }) => worker)).size).toBeGreaterThan(1)
@@ -128,14 +132,14 @@ interface Worker {
   task: string
   name: string
   later?: number
-  /** Whether one of the workers never completes what it claims first. */
+  /** Whether its workers hold what they claim first until its standard input ends. */
   keeps?: boolean
 }
 
 function startWorker({ project, store }: Place, { task, name, later = 0, keeps = false }: Worker) {
   const argv = [project, store, task, name, String(later), keeps ? 'keeps' : '']
   const child = spawn(process.execPath, [onBundle, program, ...argv], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   })
   let complaints = ''
   child.stderr.on('data', (text) => (complaints += String(text)))
@@ -148,13 +152,18 @@ async function workAndDie(place: Place, worker: Worker): Promise<void> {
   const { child, ended } = startWorker(place, worker)
   // However fast the machine is: after some claims, in the middle of others.
   const claims = 1 + Math.floor(Math.random() * 12)
-  await Promise.race([saysOf(child.stdout, worker.keeps === true ? 'k' : '', claims), ended])
+  await Promise.race([saysOf(child.stdout, worker.keeps === true ? 'k' : '.', claims), ended])
   child.kill('SIGKILL')
   expect((await ended).complaints).toBe('')
 }
 
+async function atLeastTwo(promises: readonly Promise<void>[]): Promise<void> {
+  const first = await Promise.race(promises.map((promise, each) => promise.then(() => each)))
+  await Promise.race(promises.toSpliced(first, 1))
+}
+
 /** Resolves when so many letters have come, this one among them. */
-function saysOf(stream: Readable, letter: string, count: number): Promise<void> {
+function saysOf(stream: Readable, letter: string, count = 1): Promise<void> {
   return new Promise((resolve) => {
     let said = ''
     stream.on('data', (chunk: Buffer) => {

@@ -93,7 +93,8 @@ async function openMcp({ files, configuration = {}, policy = {}, says }: DoorOpt
   return {
     place,
     async call(tool, input) {
-      const result = await client.callTool({ name: tool.replaceAll('.', '__'), arguments: { ...input } })
+      const asked = { name: tool.replaceAll('.', '__'), arguments: { ...input } }
+      const result = await client.callTool(asked, { timeout: 600_000 })
       const text = result.content.map((block) => ('text' in block ? String(block.text) : '')).join('\n')
       const ok = result.isError !== true
       const [, reason] = /[A-Z]+\.[A-Z_]+ \(([a-z_]+)\)/.exec(text) ?? []

@@ -187,7 +187,8 @@ async function openMcp(options: EntranceOptions = {}, user: number | undefined):
   await client.connect(isOwn ? toOwnServer(place, { user, env: own }) : toServer(place, [], user))
   atEnd(() => client.close())
   return toEntrance(place, async (tool, input) => {
-    const result = await client.callTool({ name: tool.replaceAll('.', '__'), arguments: { ...input } })
+    const asked = { name: tool.replaceAll('.', '__'), arguments: { ...input } }
+    const result = await client.callTool(asked, { timeout: 600_000 })
     const text = result.content.map((block) => ('text' in block ? String(block.text) : '')).join('\n')
     return toAnswer(result.isError !== true, text, result.structuredContent)
   })
